@@ -1,12 +1,14 @@
 //! What the JavaScript program needs of QuickJS that `rquickjs` offers only by raw pointers: bytes of
-//! buffers and strings that are not well-formed. And the names by which a runtime finds a prepared
-//! program ([`stages`]).
+//! buffers, strings that are not well-formed, errors that scripts cannot catch ([`interrupt`]). And the names by which a
+//! runtime finds a prepared program ([`stages`]) and its cells ([`cells`]).
 //!
 //! # Invariants
 //! - This is the only crate of the program with `unsafe`. Bytes are copied in both directions, so that no
 //!   reference into the engine's memory outlives a call.
 //! - Nothing here runs JavaScript.
 
+pub mod cells;
+pub mod interrupt;
 pub mod stages;
 
 use rquickjs::{ArrayBuffer, Ctx, Error, Result, String as JsString, TypedArray, Value, qjs};

@@ -16,6 +16,8 @@ pub enum Stage {
 
 #[cfg(target_os = "wasi")]
 mod exports {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     unsafe extern "Rust" {
         /// The program, defined by [`crate::program`].
         safe fn wasibox_js_program(stage: super::Stage) -> u8;
@@ -28,6 +30,17 @@ mod exports {
     // JUSTIFICATION: the runtime finds it by its name. SAFETY: no other symbol has this name.
     #[unsafe(no_mangle)]
     extern "C" fn wasibox_prepare() {
+        prepare_once();
+    }
+
+    /// Whether it is prepared; in the memory that a snapshot is made of, too.
+    static IS_PREPARED: AtomicBool = AtomicBool::new(false);
+
+    /// Prepares unless the memory began as prepared.
+    pub fn prepare_once() {
+        if IS_PREPARED.swap(true, Ordering::Relaxed) {
+            return;
+        }
         // SAFETY: the linker's own function, called once and before anything else, as `_start` would.
         unsafe { __wasm_call_ctors() };
         if wasibox_js_program(super::Stage::Prepare) != 0 {
@@ -42,16 +55,28 @@ mod exports {
     }
 }
 
-/// Names the program's function, `fn(Stage) -> u8` with the exit status, for the exports of this module.
+#[cfg(target_os = "wasi")]
+pub(crate) use exports::prepare_once;
+
+/// Names the program's functions for the exports of this module and of [`crate::cells`]: `fn(Stage) -> u8` with the
+/// exit status, and `fn(Given) -> Answer`.
 #[macro_export]
 macro_rules! program {
-    ($function:path) => {
+    ($function:path, $cell:path) => {
         #[cfg(target_os = "wasi")]
         // JUSTIFICATION: the exports stand in the engine's crate, the program above it.
         // SAFETY: used once, with the type that the exports declare.
         #[unsafe(no_mangle)]
         fn wasibox_js_program(stage: $crate::stages::Stage) -> u8 {
             $function(stage)
+        }
+
+        #[cfg(target_os = "wasi")]
+        // JUSTIFICATION: the exports stand in the engine's crate, the program above it.
+        // SAFETY: used once, with the types that the exports declare.
+        #[unsafe(no_mangle)]
+        fn wasibox_js_cell(given: $crate::cells::Given) -> $crate::cells::Answer {
+            $cell(given)
         }
     };
 }

@@ -96,13 +96,13 @@ function parseCommandLine(args, env) {
 function sourceLine(error) {
   const { arrow_message_private_symbol: arrow } = host.privateSymbols;
   if (typeof error[arrow] === 'string') return error[arrow];
-  const top = /(?:\(|at )((?:file:\/\/)?\/[^():]+):(\d+):(\d+)\)?$/m.exec(String(error.stack));
+  const top = /(?:\(|at )(<cell \d+>|(?:file:\/\/)?\/[^():]+):(\d+):(\d+)\)?$/m.exec(String(error.stack));
   if (top === null) return undefined;
   const [, file, line, column] = top;
   let text;
   try {
     const path = file.startsWith('file:') ? host.require('internal/url').fileURLToPath(file) : file;
-    text = host.readText(path).split('\n')[line - 1];
+    text = file.startsWith('<') ? host.cellLine(file, line) : host.readText(path).split('\n')[line - 1];
   } catch {
     return undefined;
   }
@@ -110,7 +110,7 @@ function sourceLine(error) {
   return `${file}:${line}\n${text}\n${text.slice(0, column - 1).replace(/[^\t]/g, ' ')}^\n`;
 }
 
-function printUncaught(error, fromPromise) {
+host.printUncaught = function(error) {
   let text = '';
   const { inspect } = host.require('internal/util/inspect');
   const isError = host.types.isNativeError(error) || error instanceof Error;
@@ -128,21 +128,26 @@ function printUncaught(error, fromPromise) {
     text += `Uncaught:\n${typeof error === 'string' ? `'${error}'` : inspect(error)}\n`;
     text += '(Use `node --trace-uncaught ...` to show where the exception was thrown)\n';
   }
-  void fromPromise;
-  host.writeError(`${text}\nNode.js ${host.process.version}\n`);
-}
+  host.writeError(host.inCell ? text : `${text}\nNode.js ${host.process.version}\n`);
+};
 
 // An error reached the end of the stack: handlers of the script, or the end of the process.
 host.uncaught = function(error, fromPromise) {
   let handled = false;
+  // Who handles none does not end with the first one there.
+  if (host.inCell && !host.require('internal/process/execution').hasUncaughtExceptionCaptureCallback() &&
+      host.process.listenerCount('uncaughtException') === 0) {
+    host.cellFailed(error);
+    return;
+  }
   try {
     handled = host.process._fatalException(error, fromPromise);
   } catch (second) {
-    printUncaught(second, false);
+    host.printUncaught(second);
     native.exit(7);
   }
   if (handled) return;
-  printUncaught(error, fromPromise);
+  host.printUncaught(error);
   const code = host.exitCode();
   native.exit(code === 0 ? 1 : code);
 };
@@ -159,7 +164,7 @@ const WARM = [
   'internal/util/colors', 'internal/abort_controller', 'internal/navigator', 'internal/dns/utils', 'internal/blob',
   'internal/process/execution', 'internal/modules/typescript', 'internal/event_target', 'internal/url',
   'internal/modules/esm/get_format', 'internal/modules/esm/resolve', 'internal/modules/esm/assert', 'internal/modules/esm/load',
-  'internal/vm/module',
+  'internal/vm/module', 'internal/deps/acorn/acorn/dist/acorn',
 ];
 
 host.prepare = function() {

@@ -46,9 +46,14 @@ class ContextifyScript {
     this.cachedDataRejected = undefined;
     this.sourceMapURL = undefined;
   }
-  runInContext(context) {
-    if (context === null) return native.evaluate(body(this.#source), this.#filename, false);
-    return runIn(context, body(this.#source), this.#filename);
+  runInContext(context, timeout) {
+    const run = () => context === null
+      ? native.evaluate(body(this.#source), this.#filename, false)
+      : runIn(context, body(this.#source), this.#filename);
+    if (!(timeout > 0)) return run();
+    const done = native.within(timeout, run);
+    if (done) return done[0];
+    throw Object.assign(new Error(`Script execution timed out after ${timeout}ms`), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' });
   }
   createCachedData() { return host.require('buffer').Buffer.alloc(0); }
 }

@@ -384,16 +384,47 @@ function runImmediates() {
   host.tick();
 }
 
+function turnLoop() {
+  runTimers();
+  runCompletions();
+  deliverPorts();
+  poll();
+  runImmediates();
+}
+
+// Whether there is something that ends by itself: no interval, no server or what it has accepted.
+function isBusy() {
+  if (completions.length > 0 || host.immediateInfo[1] > 0 || writers.size > 0) return true;
+  for (const handles of [readers, children]) {
+    for (const handle of handles.values()) if (handle.held && !handle.stays) return true;
+  }
+  for (const end of ports) if (end.queue.length > 0) return true;
+  if (host.timeoutInfo[0] === 0) return false;
+  const { timerListMap, kRefed } = host.require('internal/timers');
+  for (const time in timerListMap) {
+    const list = timerListMap[time];
+    for (let t = list._idlePrev; t !== list; t = t._idlePrev) if (t[kRefed] && t._repeat === null) return true;
+  }
+  return false;
+}
+
+// For a cell: until it is done, and what it has begun. What stays goes on with the next one.
+host.runCell = function(isDone) {
+  while (isDone() ? isBusy() : alive()) turnLoop();
+};
+
+// Each cell has a standard input of its own.
+host.forgetInput = function() {
+  host.unwatch(0);
+  host.binding('process_methods').forgetStdin();
+};
+host.patch('internal/bootstrap/switches/is_main_thread', (text) => text.replace(
+  'rawMethods.resetStdioForTesting = ', 'rawMethods.forgetStdin = () => { stdin = undefined; };\n$&'));
+
 // Until nothing is left to wait for.
 host.runLoop = function() {
   for (;;) {
-    do {
-      runTimers();
-      runCompletions();
-      deliverPorts();
-      poll();
-      runImmediates();
-    } while (alive());
+    do turnLoop(); while (alive());
     host.turn(() => host.process.emit('beforeExit', host.exitCode()));
     if (!alive()) return;
   }

@@ -235,7 +235,7 @@ function belowConstructors(error, sites) {
 
 // The text of a trace; or what the script's own Error.prepareStackTrace makes of it.
 function traceOf(error, sites) {
-  const mapped = host.mapSites(sites.filter((s) => !inner(s)));
+  const mapped = host.mapSites(host.inCell ? host.sitesOfCells(sites.filter((s) => !inner(s))) : sites.filter((s) => !inner(s)));
   const users = Error.prepareStackTrace;
   if (typeof users === 'function' && users !== prepareStackTrace && users !== host.defaultPrepare) return users(error, mapped);
   let text = header(error);
@@ -246,6 +246,7 @@ function traceOf(error, sites) {
 // The engine asks when an error is made, and again when a `finally` has passed it on: the first trace stays. `stack` is
 // an own property, as V8 has it, and made when it is read first, so that a message that is set later is in it.
 function prepareStackTrace(error, sites) {
+  if (error === null || (typeof error !== 'object' && typeof error !== 'function')) return undefined;
   completeSites(sites);
   if (host.rawStack) return sites;
   if (capturing) return traceOf(error, sites);

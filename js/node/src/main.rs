@@ -9,6 +9,7 @@
 //! | the library as an archive | `library` |
 //! | engine, bindings, Node's bootstrap | `start`, `lib/boot.js` |
 //! | modules | `modules`, `lib/esm_loader.js` |
+//! | cells: code for an interpreter that stays | `cells`, `lib/cell.js` |
 //! | event loop | `lib/process.js`, waiting in `native::process::poll` |
 //!
 //! # Invariants
@@ -17,6 +18,7 @@
 //! - No `unsafe`: it is in `js-engine`.
 #![forbid(unsafe_code)]
 
+mod cells;
 mod library;
 mod modules;
 mod native;
@@ -25,7 +27,7 @@ mod start;
 use js_engine::stages::Stage;
 use std::process::ExitCode;
 
-js_engine::program!(start::program);
+js_engine::program!(start::program, cells::cell);
 
 fn main() -> ExitCode {
     ExitCode::from(start::program(Stage::Whole))

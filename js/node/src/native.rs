@@ -6,6 +6,7 @@
 
 pub mod compress;
 pub mod crypto;
+pub mod deadline;
 pub mod files;
 pub mod language;
 pub mod process;
@@ -97,6 +98,7 @@ fn raw_name(code: i32) -> Option<&'static str> {
 pub fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
     language::install(ctx, &native)?;
+    deadline::install(ctx, &native)?;
     files::install(ctx, &native)?;
     process::install(ctx, &native)?;
     text::install(ctx, &native)?;

@@ -22,6 +22,7 @@ const PARTS: &[(&str, &str)] = &[
     ("source_maps", include_str!("../lib/source_maps.js")),
     ("modules", include_str!("../lib/modules.js")),
     ("main", include_str!("../lib/main.js")),
+    ("cell", include_str!("../lib/cell.js")),
 ];
 const ESM_LOADER: (&str, &str) = ("esm_loader", include_str!("../lib/esm_loader.js"));
 const BUNDLE: (&str, &str) = ("bundle", include_str!("../lib/bundle.js"));
@@ -58,6 +59,7 @@ struct Prepared {
     context: Context,
     _runtime: Runtime,
     go_on: Kept,
+    cell: Kept,
 }
 
 /// The program, for [`js_engine::program`].
@@ -72,11 +74,24 @@ pub fn program(stage: Stage) -> u8 {
     if stage == Stage::Prepare {
         return 0;
     }
+    #[cfg(not(target_os = "wasi"))]
+    if let Some(file) = std::env::var_os("WASIBOX_JS_CELLS") {
+        return crate::cells::of_file(std::path::Path::new(&file)).unwrap_or(1);
+    }
     native::files::adopt(box_sys::inherited());
     // The engine is not torn down: its memory goes with the process.
     let Some(prepared) = PREPARED.take() else { return 1 };
     let prepared = std::mem::ManuallyDrop::new(prepared);
     prepared.context.with(|ctx| finish(&ctx, &prepared.go_on))
+}
+
+/// Calls `f` with the function that runs a cell; `None` if nothing is prepared.
+pub fn with_cell<T>(f: impl for<'js> FnOnce(&Ctx<'js>, Function<'js>) -> T) -> Option<T> {
+    let (context, cell) = PREPARED.with_borrow(|p| {
+        let prepared = p.as_ref()?;
+        Some((prepared.context.clone(), prepared.cell.clone()))
+    })?;
+    context.with(|ctx| Some(f(&ctx, cell.restore(&ctx).ok()?)))
 }
 
 /// The error as a text for people.
@@ -98,7 +113,8 @@ fn prepare() -> std::result::Result<(), StartError> {
     runtime.set_gc_threshold(COLLECT);
     runtime.set_loader(modules::Resolve, modules::Load);
     let context = Context::full(&runtime)?;
-    let (go_on, rejected) = context.with(|ctx| {
+    runtime.set_interrupt_handler(Some(Box::new(native::deadline::is_over)));
+    let [go_on, cell, rejected] = context.with(|ctx| {
         let made = boot(&ctx, &library).catch(&ctx);
         made.map_err(|e| StartError::Thrown(e.to_string()))
     })?;
@@ -107,15 +123,15 @@ fn prepare() -> std::result::Result<(), StartError> {
     runtime.run_gc();
     let prepared = usize::try_from(runtime.memory_usage().malloc_size).unwrap_or(0);
     runtime.set_gc_threshold(prepared + COLLECT);
-    PREPARED.set(Some(Prepared { context, _runtime: runtime, go_on }));
+    PREPARED.set(Some(Prepared { context, _runtime: runtime, go_on, cell }));
     Ok(())
 }
 
 /// A function of the JavaScript half.
 type Kept = Persistent<Function<'static>>;
 
-/// Runs the JavaScript half; its functions `goOn` and `onRejection`.
-fn boot(ctx: &Ctx<'_>, library: &Rc<Library>) -> Result<(Kept, Kept)> {
+/// Runs the JavaScript half; its functions `goOn`, `cell` and `onRejection`.
+fn boot(ctx: &Ctx<'_>, library: &Rc<Library>) -> Result<[Kept; 3]> {
     let native = native::object(ctx)?;
     let names: Vec<String> = library.names().map(str::to_string).collect();
     native.set("libraryNames", names)?;
@@ -137,7 +153,7 @@ fn boot(ctx: &Ctx<'_>, library: &Rc<Library>) -> Result<(Kept, Kept)> {
     }
     host.get::<_, Function>("prepare")?.call::<_, ()>(())?;
     let kept = |name| -> Result<Kept> { Ok(Persistent::save(ctx, host.get::<_, Function>(name)?)) };
-    Ok((kept("goOn")?, kept("onRejection")?))
+    Ok([kept("goOn")?, kept("cell")?, kept("onRejection")?])
 }
 
 /// Tells `host.onRejection(promise, handled, reason)` of promises without a handler.

@@ -1,4 +1,4 @@
-//! `execute_python` and `reset`: cells of the session's interpreter, which stays.
+//! `execute_python`, `execute_javascript` and `reset`: cells of the session's interpreters, which stay.
 
 use crate::client::Call;
 use crate::refusal::Refusal;
@@ -8,10 +8,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wasibox::Exec;
 
-/// A cell.
+/// A cell of Python.
+#[derive(Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct ExecutePython(Cell);
+
+/// A cell of JavaScript.
+#[derive(Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct ExecuteJavascript(Cell);
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ExecutePython {
+struct Cell {
     code: String,
     /// Seconds.
     #[serde(default)]
@@ -28,8 +37,22 @@ impl Action for ExecutePython {
     type Answer = Ran;
 
     fn act(self, call: &Call<'_>) -> Result<Done<Ran>, Refusal> {
+        self.0.run(call, Exec::python)
+    }
+}
+
+impl Action for ExecuteJavascript {
+    type Answer = Ran;
+
+    fn act(self, call: &Call<'_>) -> Result<Done<Ran>, Refusal> {
+        self.0.run(call, Exec::javascript)
+    }
+}
+
+impl Cell {
+    fn run(self, call: &Call<'_>, make: fn(String) -> Exec) -> Result<Done<Ran>, Refusal> {
         let session = call.session()?;
-        let mut exec = Exec::python(self.code);
+        let mut exec = make(self.code);
         let (timeout, max_output) = (self.timeout, self.max_output);
         let how = How { timeout, stdin: self.stdin.as_deref(), env: None };
         how.apply(call, &mut exec)?;
@@ -38,7 +61,7 @@ impl Action for ExecutePython {
     }
 }
 
-/// A new interpreter.
+/// New interpreters.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reset {}

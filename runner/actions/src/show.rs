@@ -39,7 +39,7 @@ pub struct Ran {
     /// Processes that go on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<String>,
-    /// The value of a cell's last expression, as Python writes it.
+    /// The value of a cell's last expression, as Python's `repr` or Node's `util.inspect` writes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// The same as JSON, where it is plain data.

@@ -7,7 +7,7 @@ use crate::files::Names;
 use crate::history::{History, Redo, Restore, Snapshot, Undo};
 use crate::machine::Machine;
 use crate::packages::InstallPackages;
-use crate::python::{ExecutePython, Reset};
+use crate::python::{ExecuteJavascript, ExecutePython, Reset};
 use crate::sessions::{Fork, UseSession};
 use crate::tool::{Hints, How, Scope, Tool};
 use crate::values::{KvGet, KvSet};
@@ -29,6 +29,9 @@ pub const TOOLS: &[Tool] = &[
     needs("python3", Tool::of::<ExecuteCode>("execute_code", "Execute code",
         "Run a program in a fresh machine of its own: nothing of the session is there, nothing stays. Gives the value of the last expression.",
         Scope::Run, Hints { open_world: false, ..Hints::ADDS })),
+    Tool { is_there: has_node, ..Tool::of::<ExecuteJavascript>("execute_javascript", "Run a JavaScript cell",
+        "Run code in the session's JavaScript interpreter (Node's library). Variables, functions and modules stay from call to call; await and import work at the top. Gives what is printed and the value of the last expression.",
+        Scope::Run, Hints::RUNS) },
     needs("python3", Tool::of::<ExecutePython>("execute_python", "Run a Python cell",
         "Run code in the session's Python interpreter. Variables, imports and figures stay from call to call. Gives what is printed and the value of the last expression; plt.show() and files in /output/ are given back.",
         Scope::Run, Hints::RUNS)),
@@ -59,7 +62,7 @@ pub const TOOLS: &[Tool] = &[
         Scope::Read, Hints::LOOKS, "read", "read"),
     Tool::of::<Redo>("redo", "Redo", "Go forward again after undo, if nothing was done since.",
         Scope::Manage, Hints::CHANGES),
-    needs("python3", Tool::of::<Reset>("reset", "Reset Python", "End the session's Python interpreter; the next cell begins a new one. Files stay.",
+    needs("python3", Tool::of::<Reset>("reset", "Reset interpreters", "End the session's Python and JavaScript interpreters; the next cell begins a new one. Files stay.",
         Scope::Run, Hints::SETS)),
     Tool::of::<Restore>("restore", "Restore", "Make files, shell and interpreter as they were at a commit; undo leads back.",
         Scope::Manage, Hints::SETS),
@@ -101,7 +104,15 @@ const fn needs(_python: &'static str, tool: Tool) -> Tool {
 }
 
 fn has_python(machine: &Machine) -> bool {
-    machine.engine().image().commands().iter().any(|c| c.name == "python3")
+    has(machine, "python3")
+}
+
+fn has_node(machine: &Machine) -> bool {
+    has(machine, "node")
+}
+
+fn has(machine: &Machine, command: &str) -> bool {
+    machine.engine().image().commands().iter().any(|c| c.name == command)
 }
 
 #[cfg(test)]

@@ -50,6 +50,8 @@ pub(crate) struct Cell {
 
 /// The name of the session's Python interpreter.
 pub const PYTHON: &str = "python";
+/// The name of its JavaScript interpreter.
+pub const JAVASCRIPT: &str = "javascript";
 
 /// What of the shell's state a command has that runs without the session's shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +118,13 @@ impl Exec {
     pub fn python(code: impl Into<Vec<u8>>) -> Exec {
         let cell = Cell { name: PYTHON.into(), code: code.into() };
         Exec { cell: Some(cell), ..Exec::new(["python3"]) }
+    }
+
+    /// The same in the session's JavaScript interpreter: `let`, `const` and classes of its top may be declared again,
+    /// `await` and `import` are allowed there.
+    pub fn javascript(code: impl Into<Vec<u8>>) -> Exec {
+        let cell = Cell { name: JAVASCRIPT.into(), code: code.into() };
+        Exec { cell: Some(cell), ..Exec::new(["node"]) }
     }
 
     /// A script for the session's shell: it goes on with the variables, functions, options and the directory

@@ -236,24 +236,27 @@ impl Kept {
         Ok(())
     }
 
-    /// Forgets an interpreter; the next cell of that name begins a new one.
+    /// Forgets interpreters; the next cell of each name begins a new one.
     ///
     /// # Errors
     /// If it cannot be kept; if the worker is gone.
-    pub fn reset(&mut self, live: Option<&mut Live>, name: &str) -> Result<(), Error> {
-        let note = Note::of([b"reset ", name.as_bytes()].concat());
+    pub fn reset(&mut self, live: Option<&mut Live>, names: &[&str]) -> Result<(), Error> {
         if let Kept::Stored(stored) = self {
-            stored.cells.remove(name);
+            let note = Note::of(b"reset".to_vec());
             stored.session.commit(|w| {
-                w.forget_cell(name);
+                for name in names {
+                    stored.cells.remove(*name);
+                    w.forget_cell(name);
+                }
                 w.command(&note.command)?;
                 w.call.time = note.time;
-                let text = json!({ "event": "reset", "interpreter": name }).to_string();
+                let text = json!({ "event": "reset", "interpreters": names }).to_string();
                 w.log(&stored.session, &text)?;
                 Ok::<_, Error>(())
             })?;
         }
-        live.map_or(Ok(()), |live| live.forget_cell(name))
+        let Some(live) = live else { return Ok(()) };
+        names.iter().try_for_each(|name| live.forget_cell(name))
     }
 
     /// Keeps what a call has changed.

@@ -57,7 +57,7 @@ mod values;
 mod worker;
 mod workspace;
 
-pub use action::{Action, Exec, HOME, Input, Output, PYTHON};
+pub use action::{Action, Exec, HOME, Input, JAVASCRIPT, Output, PYTHON};
 pub use builder::{Builder, Sandbox};
 pub use control::Interrupt;
 pub use engine::{Engine, EngineOptions, Isolation, Sessions};

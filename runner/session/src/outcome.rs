@@ -35,7 +35,7 @@ pub struct Outcome {
     pub ended: Vec<String>,
     /// Those that go on instead, as [`Exec::keep_background`](crate::Exec::keep_background) has asked, likewise.
     pub background: Vec<String>,
-    /// The value of a cell's last expression, as `repr` writes it; at most 64 KiB.
+    /// The value of a cell's last expression, as `repr` or `util.inspect` writes it; at most 64 KiB.
     pub value: Option<String>,
     /// The same as a text of JSON, where it is plain data; at most 1 MiB.
     pub value_json: Option<String>,

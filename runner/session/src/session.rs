@@ -1,6 +1,6 @@
 //! A session.
 
-use crate::action::{Action, Exec, HOME, PYTHON};
+use crate::action::{Action, Exec, HOME, JAVASCRIPT, PYTHON};
 use crate::awake::{Sleeper, Slot};
 use crate::control::{Control, Interrupt};
 use crate::kept::{Kept, Note};
@@ -350,14 +350,22 @@ impl Session {
         self.exec(Exec::python(code))
     }
 
-    /// Ends the Python interpreter; the next cell begins a new one. With a history this is a commit.
+    /// Runs a cell in the session's JavaScript interpreter, which stays.
+    ///
+    /// # Errors
+    /// As [`Session::python`].
+    pub fn javascript(&self, code: impl Into<Vec<u8>>) -> Result<Outcome, Error> {
+        self.exec(Exec::javascript(code))
+    }
+
+    /// Ends the interpreters; the next cell begins a new one. With a history this is a commit.
     ///
     /// # Errors
     /// If it cannot be kept.
     pub fn reset(&self) -> Result<(), Error> {
         let mut inner = lock(&self.0.inner);
         let Inner { live, kept, .. } = &mut *inner;
-        kept.reset(live.as_mut(), PYTHON)
+        kept.reset(live.as_mut(), &[PYTHON, JAVASCRIPT])
     }
 
     /// Reads or changes the session's files without a guest, as one would be allowed to. Relative paths are

@@ -94,6 +94,14 @@ impl AsyncSession {
         self.exec(Exec::python(code)).await
     }
 
+    /// [`Session::javascript`]; dropping the future ends the cell.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn javascript(&self, code: impl Into<Vec<u8>>) -> Result<Outcome, Error> {
+        self.exec(Exec::javascript(code)).await
+    }
+
     /// [`Session::reset`].
     ///
     /// # Errors

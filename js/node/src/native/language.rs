@@ -47,8 +47,13 @@ fn class_number(value: Value<'_>) -> u32 {
 }
 
 /// Runs promise jobs until there are none.
-fn run_jobs(ctx: Ctx<'_>) {
-    while ctx.execute_pending_job() {}
+fn run_jobs(ctx: Ctx<'_>) -> Result<()> {
+    while ctx.execute_pending_job() {
+        if let Some(error) = crate::cells::ending(&ctx) {
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
 fn check_syntax(ctx: Ctx<'_>, source: Text, name: Text) -> Result<()> {

@@ -88,8 +88,12 @@ fn random<'js>(ctx: Ctx<'js>, length: usize) -> Result<ArrayBuffer<'js>> {
     ArrayBuffer::new(ctx, bytes)
 }
 
-fn exit(status: i32) {
-    std::process::exit(status & 255);
+/// Ends the process, or the cell.
+fn exit(ctx: Ctx<'_>, status: i32) -> Result<()> {
+    match crate::cells::end(&ctx, status) {
+        Some(error) => Err(error),
+        None => std::process::exit(status & 255),
+    }
 }
 
 fn pids() -> Vec<u32> {

@@ -50,7 +50,9 @@ pub enum SessionCommand {
     Exec(Box<SessionExec>),
     /// Run a cell in a session's Python interpreter, which stays
     Python(Box<SessionPython>),
-    /// End a session's Python interpreter: the next cell begins a new one
+    /// Run a cell in a session's JavaScript interpreter, which stays
+    Javascript(Box<SessionJavascript>),
+    /// End a session's interpreters: the next cell begins a new one
     Reset {
         #[command(flatten)]
         named: Named,
@@ -272,6 +274,33 @@ Examples:
 #[derive(Args)]
 #[command(after_help = PYTHON)]
 pub struct SessionPython {
+    #[command(flatten)]
+    pub cell: CellArgs,
+}
+
+const JAVASCRIPT: &str = "\
+Variables, functions, classes, modules and open files stay for the next cell; let, const and class may
+declare a name again. await and import are allowed outside of functions. The value of the last
+expression is printed. A mistake ends the cell with status 1; process.exit() ends the cell, not the
+interpreter. A cell ends when what it has begun has ended: timers, children, requests; intervals and
+servers go on while the next cell runs.
+
+Examples:
+  runner session javascript --store work.wbx a 'let x = 41'
+  runner session javascript --store work.wbx a 'x + 1'
+  runner session javascript --store work.wbx a - < analysis.js";
+
+/// Run a cell in a session's JavaScript interpreter, which stays
+#[derive(Args)]
+#[command(after_help = JAVASCRIPT)]
+pub struct SessionJavascript {
+    #[command(flatten)]
+    pub cell: CellArgs,
+}
+
+/// A cell.
+#[derive(Args)]
+pub struct CellArgs {
     #[command(flatten)]
     pub named: Named,
     #[command(flatten)]

@@ -1,7 +1,7 @@
-//! `runner session exec`, `python` and `reset`.
+//! `runner session exec`, `python`, `javascript` and `reset`.
 
 use crate::args::grants::{CallArgs, GrantArgs, WorkspaceArg};
-use crate::args::session::{Named, SessionExec, SessionPython};
+use crate::args::session::{CellArgs, Named, SessionExec};
 use crate::args::stored::ImageArg;
 use crate::{Failure, call, message, print_bytes};
 use std::io::{IsTerminal, Read};
@@ -21,13 +21,13 @@ pub fn exec(args: &SessionExec) -> Result<u8, Failure> {
 }
 
 /// Runs a cell; its status.
-pub fn python(args: &SessionPython) -> Result<u8, Failure> {
+pub fn cell(args: &CellArgs, make: fn(Vec<u8>) -> Exec) -> Result<u8, Failure> {
     let mut code = args.code.as_bytes().to_vec();
     if code == b"-" {
         code.clear();
         std::io::stdin().lock().take(MAX_CODE).read_to_end(&mut code)?;
     }
-    run(&args.named, &args.image, &args.grants, &args.call, Exec::python(code))
+    run(&args.named, &args.image, &args.grants, &args.call, make(code))
 }
 
 fn run(

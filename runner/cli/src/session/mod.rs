@@ -2,7 +2,7 @@
 //!
 //! | file | commands |
 //! |---|---|
-//! | `call` | `exec`, `python`, `reset` |
+//! | `call` | `exec`, `python`, `javascript`, `reset` |
 //! | `list` | `list`, `show`, `history`, `log` |
 //! | `turn` | `create`, `undo`, `redo`, `restore`, `fork`, `tag`, `untag`, `rm` |
 //! | `diff` | `diff` |
@@ -28,7 +28,8 @@ use crate::args::session::{SessionCommand as Command, WorkspaceCommand};
 pub fn run(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Exec(args) => call::exec(&args),
-        Command::Python(args) => call::python(&args),
+        Command::Python(args) => call::cell(&args.cell, Exec::python),
+        Command::Javascript(args) => call::cell(&args.cell, Exec::javascript),
         Command::Reset { named, image, workspace } => call::reset(&named, &image, &workspace),
         Command::Create { named, image, workspace } => turn::create(&named, &image, &workspace),
         Command::List { store, json } => list::list(&store.open()?, json),

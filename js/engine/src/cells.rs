@@ -1,0 +1,123 @@
+//! Cells: an interpreter that stays and runs one piece of code after another.
+//!
+//! The runtime calls `wasibox_cell` for each, in a process whose memory begins as it was prepared
+//! ([`crate::stages`]) or as the module's own, and whose descriptors and memory stay between two calls. It
+//! returns with an empty stack. The result is the address of five numbers: status, address and length of the
+//! value, address and length of the JSON (`runner/sandbox/src/cell.rs`).
+
+/// What a cell is to run, and what surrounds it.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    pub code: Vec<u8>,
+    /// Names and values as they are now: libc remembers those of the first cell.
+    pub environment: Vec<(String, String)>,
+    /// No cell was run here before.
+    pub is_first: bool,
+    /// The interpreter is a copy of one that may still be there.
+    pub is_fork: bool,
+}
+
+/// What it has answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// 0 if it went well; as an exit status.
+    pub status: u8,
+    /// The value as text, and as JSON where it is plain data.
+    pub value: Option<Vec<u8>>,
+    pub json: Option<Vec<u8>>,
+}
+
+/// Reads `NAME=value` strings, each with its NUL.
+#[cfg(any(target_os = "wasi", test))]
+fn pairs(bytes: &[u8]) -> Vec<(String, String)> {
+    let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+    bytes
+        .split(|b| *b == 0)
+        .filter_map(|entry| {
+            let at = entry.iter().position(|b| *b == b'=')?;
+            Some((text(&entry[..at]), text(&entry[at + 1..])))
+        })
+        .collect()
+}
+
+#[cfg(target_os = "wasi")]
+mod exports {
+    use super::{Answer, Given, pairs};
+    use crate::stages::{self, Stage};
+    use std::cell::RefCell;
+    use std::os::wasi::ffi::OsStringExt;
+
+    /// Bits of the argument.
+    const BEGIN: u32 = 1;
+    const FORK: u32 = 2;
+
+    unsafe extern "Rust" {
+        /// The program's cells, named by [`crate::program`].
+        safe fn wasibox_js_cell(given: Given) -> Answer;
+    }
+
+    // JUSTIFICATION: the standard library gives the environment as libc keeps it, which asks once.
+    #[link(wasm_import_module = "wasi_snapshot_preview1")]
+    unsafe extern "C" {
+        fn environ_sizes_get(count: *mut usize, size: *mut usize) -> u16;
+        fn environ_get(list: *mut *mut u8, bytes: *mut u8) -> u16;
+    }
+
+    thread_local! {
+        /// The last answer, and the numbers that tell where it is.
+        static ANSWER: RefCell<(Answer, Box<[u32; 5]>)> = RefCell::default();
+    }
+
+    fn environment() -> Vec<(String, String)> {
+        let (mut count, mut size) = (0, 0);
+        // SAFETY: two numbers that are live for the call.
+        if unsafe { environ_sizes_get(&mut count, &mut size) } != 0 {
+            return Vec::new();
+        }
+        let mut list = vec![std::ptr::null_mut(); count];
+        let mut bytes = vec![0; size];
+        // SAFETY: as many addresses and bytes as the host has just said, which nothing changes in between.
+        match unsafe { environ_get(list.as_mut_ptr(), bytes.as_mut_ptr()) } {
+            0 => pairs(&bytes),
+            _ => Vec::new(),
+        }
+    }
+
+    fn address(bytes: Option<&Vec<u8>>) -> [u32; 2] {
+        bytes.map_or([0, 0], |b| [b.as_ptr() as u32, b.len() as u32])
+    }
+
+    // JUSTIFICATION: the runtime finds it by its name. SAFETY: no other symbol has this name.
+    #[unsafe(no_mangle)]
+    extern "C" fn wasibox_cell(kind: u32) -> u32 {
+        if kind & BEGIN != 0 {
+            stages::prepare_once();
+        }
+        let code = std::env::args_os().nth(1).map(OsStringExt::into_vec).unwrap_or_default();
+        let answer = wasibox_js_cell(Given {
+            code,
+            environment: environment(),
+            is_first: kind & BEGIN != 0,
+            is_fork: kind & FORK != 0,
+        });
+        ANSWER.with_borrow_mut(|(kept, numbers)| {
+            *kept = answer;
+            let [value, size] = address(kept.value.as_ref());
+            let [json, json_size] = address(kept.json.as_ref());
+            **numbers = [u32::from(kept.status), value, size, json, json_size];
+            numbers.as_ptr() as u32
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pairs;
+
+    #[test]
+    fn an_environment_is_read() {
+        let both = |a: &str, b: &str| (a.to_string(), b.to_string());
+        assert_eq!(pairs(b"A=b=c\0B=\0broken\0"), [both("A", "b=c"), both("B", "")]);
+        assert!(pairs(b"").is_empty());
+    }
+}

@@ -1,0 +1,480 @@
+// Cells: code that runs in an interpreter that stays (src/cells.rs).
+//
+// Each cell is a script of its own, `<cell 3>`, in the global scope. So that a name may be declared again by a later
+// one, `let`, `const` and classes of its top become properties of the global object; with `await` at its top, the
+// text becomes an async function's, whose declarations do (what Node's prompt does, too). `import` at its top is an
+// import that is waited for, `export` says nothing.
+//
+// A cell ends when its value is there and what it has begun has ended: timers, children, requests. Intervals and
+// servers stay, and go on while the next cell runs.
+(function (native, host) {
+'use strict';
+
+// Most bytes of a value as text, of one as JSON; parts of one that are looked at; characters of cells whose lines
+// are kept for errors.
+const MOST_TEXT = 64 << 10;
+const MOST_JSON = 1 << 20;
+const MOST_PARTS = 100000;
+const DEEPEST = 50;
+const MOST_SOURCE = 8 << 20;
+
+let count = 0;
+let status = 0;
+// The session's environment and directory as they were told last.
+let given = {};
+let directory;
+const sources = new Map();
+let kept = 0;
+host.cellLine = (name, line) => sources.get(name)?.split('\n')[line - 1];
+
+// Rewritten texts, and what they were made of: frames of errors tell of the code as it was written.
+const rewritten = new Map();
+
+// Line and column of what stands there in a rewritten text; nothing if that is none of the cell's.
+function placeIn({ text, source, pieces }, line, column) {
+  const lines = text.split('\n');
+  if (line > lines.length) return undefined;
+  const at = lines.slice(0, line - 1).reduce((n, l) => n + l.length + 1, 0) + column - 1;
+  const piece = pieces.findLast((p) => p.at <= at);
+  if (piece === undefined || (piece === pieces.at(-1) && at > piece.at + piece.length)) return undefined;
+  const before = source.slice(0, piece.from + Math.min(at - piece.at, piece.length)).split('\n');
+  return [before.length, before.at(-1).length + 1];
+}
+
+// A frame elsewhere: the engine's objects cannot be changed.
+function moved(site, [line, column]) {
+  const made = { getLineNumber: () => line, getColumnNumber: () => column };
+  for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(site))) {
+    if (name !== 'constructor' && name !== 'toString') made[name] ??= (...args) => site[name](...args);
+  }
+  made.toString = Object.getPrototypeOf(site).toString;
+  return made;
+}
+
+host.sitesOfCells = (sites) => sites.flatMap((site) => {
+  const found = rewritten.get(site.getFileName());
+  if (found === undefined) return [site];
+  const place = placeIn(found, site.getLineNumber(), site.getColumnNumber());
+  return place === undefined ? [] : [moved(site, place)];
+});
+
+function remember(name, source) {
+  sources.set(name, source);
+  kept += source.length;
+  for (const [old, text] of sources) {
+    if (kept <= MOST_SOURCE || sources.size === 1) return;
+    sources.delete(old);
+    rewritten.delete(old);
+    kept -= text.length;
+  }
+}
+
+// --- what surrounds a cell ---------------------------------------------------------------------------------
+
+let scope;
+
+function begin() {
+  host.beginProcess(['/usr/bin/node'], []);
+  host.beginLoop();
+  host.inCell = true;
+  const { prepareMainThreadExecution, markBootstrapComplete } = host.require('internal/process/pre_execution');
+  const { addBuiltinLibsToObject, makeRequireFunction } = host.require('internal/modules/helpers');
+  prepareMainThreadExecution();
+  // As at Node's prompt, where `crypto` is the module.
+  delete globalThis.crypto;
+  addBuiltinLibsToObject(globalThis, '<cell>');
+  markBootstrapComplete();
+  const { Module } = host.require('internal/modules/cjs/loader');
+  scope = new Module('<cell>');
+  Object.assign(globalThis, { module: scope, exports: scope.exports, require: makeRequireFunction(scope) });
+  for (const name of ['module', 'exports', 'require']) Object.defineProperty(globalThis, name, { enumerable: false });
+  rememberValue();
+}
+
+// `_` is the last value, until the code gives the name another meaning.
+let last;
+function rememberValue() {
+  Object.defineProperty(globalThis, '_', {
+    configurable: true,
+    enumerable: false,
+    get: () => last,
+    set(value) {
+      Object.defineProperty(globalThis, '_', { value, writable: true, configurable: true, enumerable: true });
+    },
+  });
+}
+
+function takeOver(pairs, cwd) {
+  const now = {};
+  for (let i = 0; i < pairs.length; i += 2) if (!pairs[i].startsWith('BOX_')) now[pairs[i]] = pairs[i + 1];
+  const { env } = host.process;
+  for (const name in given) if (!(name in now)) delete env[name];
+  for (const name in now) if (given[name] !== now[name]) env[name] = now[name];
+  given = now;
+  if (cwd !== directory) {
+    directory = host.cwd = cwd;
+    host.resetCwd?.();
+  }
+  const { Module } = host.require('internal/modules/cjs/loader');
+  scope.filename = host.require('path').join(host.cwd, '<cell>');
+  scope.paths = Module._nodeModulePaths(host.cwd);
+}
+
+// --- what a cell's text becomes --------------------------------------------------------------------------------
+
+const OPTIONS = {
+  ecmaVersion: 'latest', allowAwaitOutsideFunction: true, allowImportExportEverywhere: true, allowHashBang: true,
+};
+const acorn = () => host.require('internal/deps/acorn/acorn/dist/acorn');
+
+// The parts of a node of the tree.
+function* partsOf(node) {
+  for (const key in node) {
+    const value = node[key];
+    if (Array.isArray(value)) for (const part of value) { if (part?.type) yield part; }
+    else if (typeof value?.type === 'string') yield value;
+  }
+}
+
+const isFunction = (node) => /Function/.test(node.type) || node.type === 'StaticBlock' || node.type === 'PropertyDefinition';
+
+// Whether there is an `await` outside of functions.
+function waits(node) {
+  if (node.type === 'AwaitExpression' || (node.type === 'ForOfStatement' && node.await)) return true;
+  if (isFunction(node)) return false;
+  for (const part of partsOf(node)) if (waits(part)) return true;
+  return false;
+}
+
+// The names that a pattern binds.
+function* names(pattern) {
+  switch (pattern?.type) {
+    case 'Identifier': yield pattern.name; break;
+    case 'ObjectPattern': for (const p of pattern.properties) yield* names(p.value ?? p.argument); break;
+    case 'ArrayPattern': for (const p of pattern.elements) yield* names(p); break;
+    case 'AssignmentPattern': yield* names(pattern.left); break;
+    case 'RestElement': yield* names(pattern.argument); break;
+  }
+}
+
+class Rewrite {
+  edits = [];
+  // Names that begin as undefined, and names that keep what they have.
+  fresh = new Set();
+  shared = new Set();
+  functions = [];
+
+  constructor(source, program) {
+    this.source = source;
+    this.program = program;
+    this.isAsync = waits(program) || program.body.some((s) => s.type === 'ImportDeclaration' || this.#isReexport(s));
+    for (const statement of program.body) this.#statement(statement);
+    if (this.isAsync) for (const statement of program.body) this.#hoisted(statement, true);
+  }
+
+  #put(start, end, text) { this.edits.push([start, end, text]); }
+  #isReexport(s) { return s.source && s.type.startsWith('Export'); }
+
+  #statement(node) {
+    switch (node.type) {
+      case 'VariableDeclaration': this.#variables(node); break;
+      case 'ClassDeclaration': this.#class(node); break;
+      case 'FunctionDeclaration': this.#function(node); break;
+      case 'ImportDeclaration': this.#import(node); break;
+      case 'ExportNamedDeclaration':
+        if (node.declaration) {
+          this.#put(node.start, node.declaration.start, '');
+          this.#statement(node.declaration);
+        } else {
+          this.#put(node.start, node.end, node.source ? `await import(${node.source.raw});` : ';');
+        }
+        break;
+      case 'ExportAllDeclaration': this.#put(node.start, node.end, `await import(${node.source.raw});`); break;
+      case 'ExportDefaultDeclaration': this.#default(node); break;
+    }
+  }
+
+  #default(node) {
+    const { declaration } = node;
+    if (declaration.id && /Declaration$/.test(declaration.type)) {
+      this.#put(node.start, declaration.start, '');
+      this.#statement(declaration);
+      return;
+    }
+    this.#put(node.start, declaration.start, '(');
+    this.#put(declaration.end, node.end, ');');
+  }
+
+  #variables(node) {
+    if (node.kind !== 'var' && node.kind !== 'let' && node.kind !== 'const') return;
+    const into = node.kind === 'var' ? this.shared : this.fresh;
+    for (const one of node.declarations) for (const name of names(one.id)) into.add(name);
+    if (!this.isAsync) {
+      if (node.kind !== 'var') this.#put(node.start, node.start + node.kind.length, 'var'.padEnd(node.kind.length));
+      return;
+    }
+    this.#assignments(node, node.kind !== 'var');
+  }
+
+  // A declaration in the place of a statement as assignments.
+  #assignments(node, resets) {
+    const stop = this.source[node.end - 1] === ';' ? node.end - 1 : node.end;
+    this.#put(node.start, node.declarations[0].start, 'void (');
+    for (const one of node.declarations) {
+      this.#put(one.start, one.start, '(');
+      const end = one.init ? '' : resets && one.id.type === 'Identifier' ? ' = undefined' : '';
+      this.#put(one.end, one.end, `${end})`);
+    }
+    this.#put(stop, node.end, ');');
+  }
+
+  #class(node) {
+    this.fresh.add(node.id.name);
+    this.#put(node.start, node.start, this.isAsync ? `${node.id.name} = ` : `var ${node.id.name} = `);
+    this.#put(node.end, node.end, ';');
+  }
+
+  #function(node) {
+    this.shared.add(node.id.name);
+    if (this.isAsync) this.functions.push(node.id.name);
+  }
+
+  #import(node) {
+    const parts = [];
+    let whole;
+    for (const one of node.specifiers) {
+      this.fresh.add(one.local.name);
+      if (one.type === 'ImportNamespaceSpecifier') whole = one.local.name;
+      else {
+        const imported = one.type === 'ImportDefaultSpecifier' ? 'default' : one.imported.name ?? one.imported.raw;
+        parts.push(`${imported}: ${one.local.name}`);
+      }
+    }
+    const attributes = node.attributes?.length > 0
+      ? `, { with: { ${node.attributes.map((a) => this.source.slice(a.start, a.end)).join(', ')} } }` : '';
+    let text = `await import(${node.source.raw}${attributes})`;
+    if (whole) text = `(${whole} = ${text})`;
+    if (parts.length > 0) text = `({ ${parts.join(', ')} } = ${text})`;
+    const lines = this.source.slice(node.start, node.end).split('\n').length - 1;
+    this.#put(node.start, node.end, `void ${text};${'\n'.repeat(lines)}`);
+  }
+
+  // `var` within blocks is the global scope's, too.
+  #hoisted(node, isTop) {
+    if (isFunction(node)) return;
+    if (node.type === 'VariableDeclaration' && node.kind === 'var' && !isTop) {
+      for (const one of node.declarations) for (const name of names(one.id)) this.shared.add(name);
+      this.#assignments(node, false);
+    }
+    for (const part of partsOf(node)) {
+      const isHead = /^For/.test(node.type) && (part === node.init || part === node.left);
+      if (isHead && part.type === 'VariableDeclaration' && part.kind === 'var') this.#head(part);
+      else this.#hoisted(part, node.type.startsWith('Export'));
+    }
+  }
+
+  // `var` in the head of a loop.
+  #head(node) {
+    for (const one of node.declarations) for (const name of names(one.id)) this.shared.add(name);
+    this.#put(node.start, node.declarations[0].start, '');
+    const bare = node.declarations.filter((one) => !one.init);
+    if (node.declarations.length > 1) for (const one of bare) this.#put(one.end, one.end, ' = undefined');
+  }
+
+  text() {
+    const { body } = this.program;
+    const value = body.at(-1);
+    if (this.isAsync && value?.type === 'ExpressionStatement') {
+      const stop = this.source[value.end - 1] === ';' ? value.end - 1 : value.end;
+      this.#put(value.start, value.start, 'return { __proto__: null, value: (');
+      this.#put(stop, value.end, ') };');
+    }
+    let out = '';
+    let from = 0;
+    // What stands in the text as it was written: where, from where, how much.
+    this.pieces = [];
+    const copy = (end) => {
+      this.pieces.push({ at: out.length, from, length: end - from });
+      out += this.source.slice(from, end);
+    };
+    for (const [start, end, text] of this.edits.sort((a, b) => a[0] - b[0] || a[1] - b[1])) {
+      copy(start);
+      out += text;
+      from = end;
+    }
+    copy(this.source.length);
+    if (!this.isAsync) return out;
+    const functions = this.functions.map((name) => `globalThis.${name} = ${name}; `).join('');
+    const head = `(async () => { ${functions}`;
+    for (const piece of this.pieces) piece.at += head.length;
+    return `${head}${out}\n})()`;
+  }
+
+  // What the names are before the text runs: properties that can be assigned.
+  declare() {
+    for (const [set, resets] of [[this.fresh, true], [this.shared, false]]) {
+      for (const name of set) {
+        const old = Object.getOwnPropertyDescriptor(globalThis, name);
+        if (old && (!resets && (old.writable || old.set) || !old.configurable)) {
+          if (resets && old.writable) globalThis[name] = undefined;
+          continue;
+        }
+        Object.defineProperty(globalThis, name, { value: undefined, writable: true, enumerable: true, configurable: true });
+      }
+    }
+  }
+}
+
+// An error of syntax in the words of V8, which are those that people know.
+function syntaxError(error, source, name) {
+  const { line, column } = error.loc ?? { line: 1, column: 0 };
+  let message = error.message.replace(/ \(\d+:\d+\)$/, '');
+  if (message === 'Unexpected token') {
+    const word = /^[\p{ID_Start}$_][\p{ID_Continue}$]*|^./su.exec(source.slice(error.pos))?.[0];
+    message = word === undefined ? 'Unexpected end of input' : `${message} '${word}'`;
+  }
+  const made = new SyntaxError(message);
+  made.stack = `SyntaxError: ${message}\n    at ${name}:${line}:${column + 1}`;
+  made[host.privateSymbols.arrow_message_private_symbol] =
+    `${name}:${line}\n${source.split('\n')[line - 1] ?? ''}\n${' '.repeat(column)}^\n`;
+  return made;
+}
+
+// A cell's text, ready to run; or what is wrong with it.
+function prepare(source, name) {
+  const { parse } = acorn();
+  // As at Node's prompt: what looks like a block and is an object, is an object.
+  if (/^\s*\{/.test(source) && !/;\s*$/.test(source)) {
+    try {
+      const { body } = parse(`(${source}\n)`, OPTIONS);
+      if (body.length === 1) source = `(${source}\n)`;
+    } catch {
+      // A block.
+    }
+  }
+  let program;
+  try {
+    program = parse(source, OPTIONS);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // The engine may know what the parser does not.
+    try {
+      native.checkSyntax(source, name);
+    } catch {
+      throw syntaxError(error, source, name);
+    }
+    return { text: source, isAsync: false };
+  }
+  const rewrite = new Rewrite(source, program);
+  const text = rewrite.text();
+  if (rewrite.edits.length > 0 || rewrite.isAsync) rewritten.set(name, { text, source, pieces: rewrite.pieces });
+  rewrite.declare();
+  return { text, isAsync: rewrite.isAsync };
+}
+
+// --- a cell's value ------------------------------------------------------------------------------------------
+
+function shown(value) {
+  const { inspect } = host.require('internal/util/inspect');
+  const text = inspect(value);
+  if (text.length <= MOST_TEXT && native.encode(text, 'utf8').byteLength <= MOST_TEXT) return text;
+  const bytes = new Uint8Array(native.encode(text, 'utf8'));
+  return `${native.decode(bytes, 'utf8', 0, MOST_TEXT - 3).replace(/\ufffd+$/, '')}...`;
+}
+
+// The value as JSON if it is plain data, as one writes it in JSON.
+function plain(value) {
+  const waiting = [[value, 0]];
+  let parts = 0;
+  while (waiting.length > 0) {
+    const [part, depth] = waiting.pop();
+    if (part === null || typeof part === 'boolean' || typeof part === 'string') continue;
+    if (typeof part === 'number') {
+      if (!Number.isFinite(part)) return undefined;
+      continue;
+    }
+    if (typeof part !== 'object' || depth >= DEEPEST || native.proxyDetails(part)) return undefined;
+    const proto = Object.getPrototypeOf(part);
+    const isList = Array.isArray(part);
+    if (!isList && proto !== Object.prototype && proto !== null) return undefined;
+    const all = Object.getOwnPropertyDescriptors(part);
+    if (isList) delete all.length;
+    const keys = Reflect.ownKeys(all);
+    parts += keys.length;
+    if (parts > MOST_PARTS || (isList && keys.length !== part.length)) return undefined;
+    for (const key of keys) {
+      if (typeof key === 'symbol' || key === 'toJSON' || !('value' in all[key]) || !all[key].enumerable) return undefined;
+      waiting.push([all[key].value, depth + 1]);
+    }
+  }
+  const text = JSON.stringify(value);
+  return text.length <= MOST_JSON && native.encode(text, 'utf8').byteLength <= MOST_JSON ? text : undefined;
+}
+
+// --- a cell -------------------------------------------------------------------------------------------------------
+
+// An error that nobody has caught ends the cell's work, not the interpreter.
+host.cellFailed = (error) => {
+  host.printUncaught(error);
+  status = 1;
+};
+
+function attempt(work) {
+  try {
+    return work();
+  } catch (error) {
+    host.cellFailed(error);
+    return undefined;
+  }
+}
+
+function evaluate(source, name) {
+  const { text, isAsync } = prepare(source, name);
+  const value = native.evaluate(text, name, false);
+  if (!isAsync) return { value };
+  // settle() looks at it: that it is rejected is no news then.
+  value.then(undefined, () => {});
+  return { promise: value };
+}
+
+// Runs the loop until a promise is settled; its value.
+function settle(promise) {
+  const isSettled = () => native.promiseState(promise) !== 0;
+  host.runCell(isSettled);
+  switch (native.promiseState(promise)) {
+    case 0:
+      host.writeError('Warning: Detected unsettled top-level await\n');
+      status = 13;
+      return undefined;
+    case 1:
+      return native.promiseResult(promise)?.value;
+    default:
+      host.cellFailed(native.promiseResult(promise));
+      return undefined;
+  }
+}
+
+host.cell = function(source, pairs, cwd, isFirst, isFork) {
+  const { process } = host;
+  status = 0;
+  if (isFirst) begin();
+  else host.forgetInput();
+  process._exiting = false;
+  process.exitCode = undefined;
+  host.require('internal/async_hooks').clearAsyncIdStack();
+  if (isFork) host.seed(new Uint32Array(native.random(16)));
+  takeOver(pairs, cwd);
+  const name = `<cell ${++count}>`;
+  remember(name, source);
+  let result = attempt(() => evaluate(source, name));
+  host.tick();
+  let value = result?.promise ? settle(result.promise) : result?.value;
+  host.runCell(() => true);
+  if (status !== 0) return [status, undefined, undefined];
+  const code = host.exitCode();
+  if (value === undefined) return [code, undefined, undefined];
+  if (Object.getOwnPropertyDescriptor(globalThis, '_')?.get) last = value;
+  const text = attempt(() => shown(value));
+  return [status || code, text, text === undefined ? undefined : attempt(() => plain(value))];
+};
+})

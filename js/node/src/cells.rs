@@ -1,0 +1,102 @@
+//! Cells: code for an interpreter that stays (`js_engine::cells`). What they are made of is in `lib/cell.js`.
+//!
+//! `process.exit` ends the cell, not the interpreter: it throws what scripts cannot catch, up to here.
+
+use crate::native::Text;
+use crate::{native, start};
+use js_engine::cells::{Answer, Given};
+use js_engine::interrupt;
+use rquickjs::{Array, CatchResultExt, Ctx, Error, Function, Result};
+use std::cell::Cell;
+use std::io::Write;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// A process of its own.
+    Process,
+    /// A cell runs.
+    Cell,
+    /// It has asked for its end, with this status.
+    Ending(i32),
+}
+
+thread_local! {
+    static STATE: Cell<State> = const { Cell::new(State::Process) };
+}
+
+/// The error that ends a cell which exits; `None` in a process of its own.
+pub fn end(ctx: &Ctx<'_>, status: i32) -> Option<Error> {
+    if STATE.get() == State::Process {
+        return None;
+    }
+    STATE.set(State::Ending(status));
+    Some(interrupt::throw_uncatchable(ctx, "exit"))
+}
+
+/// The error anew, for what would lose it on its way.
+pub fn ending(ctx: &Ctx<'_>) -> Option<Error> {
+    match STATE.get() {
+        State::Ending(status) => end(ctx, status),
+        _ => None,
+    }
+}
+
+/// The program's cells, for [`js_engine::program`].
+pub fn cell(given: Given) -> Answer {
+    if given.is_first {
+        native::files::adopt(box_sys::inherited());
+    }
+    start::with_cell(|ctx, function| {
+        STATE.set(State::Cell);
+        let result = run(ctx, &function, given);
+        match interrupt::uninterrupted(ctx, result) {
+            Some(Ok(answer)) => answer,
+            Some(Err(error)) => {
+                // Of the JavaScript half, or of memory that has run out.
+                let told = Err::<(), _>(error).catch(ctx).err().map(|e| e.to_string());
+                let _ = writeln!(std::io::stderr(), "{}", told.unwrap_or_default());
+                Answer { status: 1, ..Answer::default() }
+            }
+            None => Answer { status: status(), ..Answer::default() },
+        }
+    })
+    .unwrap_or(Answer { status: 1, ..Answer::default() })
+}
+
+fn status() -> u8 {
+    match STATE.get() {
+        State::Ending(status) => (status & 255) as u8,
+        _ => 1,
+    }
+}
+
+fn run<'js>(ctx: &Ctx<'js>, function: &Function<'js>, given: Given) -> Result<Answer> {
+    let code = String::from_utf8_lossy(&given.code).into_owned();
+    let environment: Vec<String> = given.environment.into_iter().flat_map(<[_; 2]>::from).collect();
+    let cwd = box_sys::initial_cwd().to_string_lossy().into_owned();
+    let array: Array = function.call((code, environment, cwd, given.is_first, given.is_fork))?;
+    if let Some(error) = ending(ctx) {
+        return Err(error);
+    }
+    let text = |n| Ok::<_, Error>(array.get::<Option<Text>>(n)?.map(|t| t.0.into_bytes()));
+    let status = (array.get::<i32>(0)? & 255) as u8;
+    Ok(Answer { status, value: text(1)?, json: text(2)? })
+}
+
+/// Runs the cells of a file, each begun by a line `//# cell`, with what they answer: for work on them without an
+/// image.
+#[cfg(not(target_os = "wasi"))]
+pub fn of_file(path: &std::path::Path) -> std::io::Result<u8> {
+    let text = std::fs::read_to_string(path)?;
+    let mut status = 0;
+    for (n, code) in text.split("//# cell\n").skip(1).enumerate() {
+        let environment = std::env::vars().collect();
+        let code = code.as_bytes().to_vec();
+        let answer = cell(Given { code, environment, is_first: n == 0, is_fork: false });
+        status = answer.status;
+        let text = |t: Option<Vec<u8>>| t.map(|t| String::from_utf8_lossy(&t).into_owned());
+        let (value, json) = (text(answer.value), text(answer.json));
+        println!("[{status}] {} {}", value.unwrap_or_default(), json.unwrap_or_default());
+    }
+    Ok(status)
+}

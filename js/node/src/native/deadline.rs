@@ -1,0 +1,45 @@
+//! Scripts that may run for a time only (`timeout` of `vm`): the engine asks every few thousand steps.
+
+use js_engine::interrupt;
+use rquickjs::function::Func;
+use rquickjs::{Ctx, Function, Object, Result, Value};
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+thread_local! {
+    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// The engine's question: whether to end what runs.
+pub fn is_over() -> bool {
+    DEADLINE.get().is_some_and(|d| Instant::now() >= d)
+}
+
+/// Calls a function; nothing if it was ended after so many milliseconds. Within another such call the earlier
+/// end counts.
+fn within<'js>(
+    ctx: Ctx<'js>,
+    time: f64,
+    function: Function<'js>,
+) -> Result<Option<Vec<Value<'js>>>> {
+    let outer = DEADLINE.get();
+    let time = Duration::try_from_secs_f64(time / 1e3).unwrap_or(Duration::MAX);
+    let own = Instant::now().checked_add(time);
+    let deadline = [outer, own].into_iter().flatten().min();
+    DEADLINE.set(deadline);
+    let result = function.call::<_, Value>(());
+    DEADLINE.set(outer);
+    match interrupt::uninterrupted(&ctx, result) {
+        Some(result) => Ok(Some(vec![result?])),
+        // The end of the cell, or of the outer call.
+        None if own.is_none_or(|own| Instant::now() < own) => {
+            let error = crate::cells::ending(&ctx);
+            Err(error.unwrap_or_else(|| interrupt::throw_uncatchable(&ctx, "interrupted")))
+        }
+        None => Ok(None),
+    }
+}
+
+pub fn install<'js>(_: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
+    native.set("within", Func::from(within))
+}
