@@ -69,6 +69,7 @@ values['--no-warnings'] = false;
 tables.$options = plain(values, 0);
 tables.$optionsInfo = plain(options.getCLIOptionsInfo(), 0);
 tables.$embedder = options.getEmbedderOptions();
+tables.$httpParser = { ...internalBinding('http_parser').HTTPParser };
 tables.$uvErrors = [...internalBinding('uv').getErrorMap()];
 tables.$versions = { node: process.versions.node, modules: process.versions.modules };
 

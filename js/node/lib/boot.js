@@ -135,7 +135,7 @@ host.privateSymbols = privateSymbols;
 // --- bindings ----------------------------------------------------------------
 
 // Bindings of what is not here; modules that need them fail when they use them.
-const ABSENT = ['url_pattern', 'icu', 'profiler', 'http2', 'quic', 'sqlite', 'webstorage', 'tls_wrap', 'sea', 'wasi',
+const ABSENT = ['url_pattern', 'icu', 'profiler', 'http2', 'quic', 'sqlite', 'webstorage', 'sea', 'wasi',
                 'ipc_serdes', 'internal_only_v8'];
 
 host.bindings = { __proto__: null };

@@ -370,7 +370,7 @@ host.bindings.crypto = () => ({
   getHashes: native.hashNames,
   getCachedAliases: () => ({}),
   getCiphers: () => [...CIPHERS],
-  getSSLCiphers: () => [],
+  ...host.moreOfCrypto,
   getCurves: () => [],
   getCipherInfo(target, name, keyLength, ivLength) {
     const parts = CIPHER.exec(String(name));

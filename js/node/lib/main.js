@@ -164,7 +164,7 @@ const WARM = [
   'internal/util/colors', 'internal/abort_controller', 'internal/navigator', 'internal/dns/utils', 'internal/blob',
   'internal/process/execution', 'internal/modules/typescript', 'internal/event_target', 'internal/url',
   'internal/modules/esm/get_format', 'internal/modules/esm/resolve', 'internal/modules/esm/assert', 'internal/modules/esm/load',
-  'internal/vm/module', 'internal/deps/acorn/acorn/dist/acorn',
+  'internal/vm/module', 'internal/deps/acorn/acorn/dist/acorn', 'net', 'dns', 'http', 'https', 'tls', 'internal/deps/undici/undici',
 ];
 
 host.prepare = function() {

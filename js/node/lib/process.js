@@ -538,16 +538,6 @@ host.bindings.diagnostics_channel = (table) => ({
   subscribers: table.subscribers,
 });
 host.bindings.block_list = () => ({});
-host.bindings.cares_wrap = () => ({
-  canonicalizeIP: (text) => (/^\d+\.\d+\.\d+\.\d+$/.test(text) ? text : undefined),
-  strerror: (code) => String(code),
-  ChannelWrap: class ChannelWrap {
-    getServers() { return []; }
-    setServers() { return 0; }
-    setLocalAddress() {}
-    cancel() {}
-  },
-});
 host.bindings.blob = () => {
   // A blob is its bytes.
   const pieces = (parts) => {
@@ -561,12 +551,14 @@ host.bindings.blob = () => {
     constructor(bytes) { this.bytes = bytes; }
     slice(start, end) { return new Handle(this.bytes.slice(start, end)); }
     getReader() {
-      let done = false;
+      let at = 0;
       return {
+        setWakeup() {},
         pull: (callback) => {
-          if (done || this.bytes.length === 0) return callback(0, undefined, undefined);
-          done = true;
-          return callback(1, this.bytes.slice().buffer, undefined);
+          if (at >= this.bytes.length) return callback(0, undefined, undefined);
+          const piece = this.bytes.slice(at, at + 65536);
+          at += piece.length;
+          return callback(1, piece.buffer, undefined);
         },
       };
     }

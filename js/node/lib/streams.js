@@ -60,17 +60,37 @@ class Stream {
     this.onread(n > 0 ? buffer.slice(0, n) : undefined);
   }
 
-  #write(req, bytes) {
+  // What each way of writing comes to.
+  put(req, bytes) {
     const state = host.binding('stream_wrap').streamBaseState;
     state[2] = bytes.length;
     state[3] = 0;
     this.bytesWritten += bytes.length;
     if (this.#closed || this.fd === undefined) return host.uvErrno('EBADF');
     if (this.#queue.length === 0 && this.isBlocking) return this.#writeNow(bytes);
+    let at = 0;
+    if (this.#queue.length === 0) {
+      try {
+        at = this.#writeSome(bytes);
+      } catch (code) {
+        return host.uvErrno(code);
+      }
+      if (at === bytes.length) return 0;
+    }
     state[3] = 1;
-    this.#queue.push({ req, bytes, at: 0 });
+    this.#queue.push({ req, bytes, at });
     host.watchWriting(this.writeFd ?? this.fd, this);
     return 0;
+  }
+
+  // As much as is taken without waiting; how much that is. Who writes and closes counts on it.
+  #writeSome(bytes) {
+    const fd = this.writeFd ?? this.fd;
+    let at = 0;
+    while (at < bytes.length && native.poll([], [fd], 0).length > 0) {
+      at += native.write(fd, bytes, at, Math.min(ATOMIC, bytes.length - at), -1);
+    }
+    return at;
   }
 
   #writeNow(bytes) {
@@ -99,29 +119,29 @@ class Stream {
         status = host.uvErrno(code);
       }
     } else {
-      this.#shut();
+      this.shut();
     }
     this.#queue.shift();
     if (this.#queue.length === 0) host.unwatchWriting(this.writeFd ?? this.fd);
     first.req.oncomplete(status);
   }
 
-  #shut() {
+  shut() {
     if (this.writeFd !== undefined && this.writeFd !== this.readFd) {
       host.unwatchWriting(this.writeFd);
       this.#release(this.writeFd);
     }
   }
 
-  writeBuffer(req, data) { return this.#write(req, host.view(data)); }
+  writeBuffer(req, data) { return this.put(req, host.view(data)); }
   writev(req, chunks, allBuffers) {
     const { Buffer } = host.require('buffer');
     const parts = [];
     if (allBuffers) parts.push(...chunks);
     else for (let i = 0; i < chunks.length; i += 2) parts.push(Buffer.from(chunks[i], chunks[i + 1]));
-    return this.#write(req, host.view(Buffer.concat(parts)));
+    return this.put(req, host.view(Buffer.concat(parts)));
   }
-  #text(req, text, encoding) { return this.#write(req, host.view(host.require('buffer').Buffer.from(text, encoding))); }
+  #text(req, text, encoding) { return this.put(req, host.view(host.require('buffer').Buffer.from(text, encoding))); }
   writeUtf8String(req, text) { return this.#text(req, text, 'utf8'); }
   writeAsciiString(req, text) { return this.#text(req, text, 'latin1'); }
   writeLatin1String(req, text) { return this.#text(req, text, 'latin1'); }
@@ -133,7 +153,7 @@ class Stream {
       this.#queue.push({ req });
       return 0;
     }
-    this.#shut();
+    this.shut();
     host.later(() => req.oncomplete(0));
     return 0;
   }
@@ -198,18 +218,7 @@ host.bindings.stream_wrap = () => ({
   ShutdownWrap: class ShutdownWrap {},
   LibuvStreamWrap: Stream,
 });
-host.bindings.tcp_wrap = () => ({
-  TCP: class TCP extends Stream {
-    bind() { return refused(); }
-    bind6() { return refused(); }
-    listen() { return refused(); }
-    connect() { return refused(); }
-    connect6() { return refused(); }
-    setNoDelay() { return 0; }
-    setKeepAlive() { return 0; }
-  },
-  TCPConnectWrap: class TCPConnectWrap {},
-});
+host.Stream = Stream;
 
 // --- children --------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ pub mod crypto;
 pub mod deadline;
 pub mod files;
 pub mod language;
+pub mod network;
 pub mod process;
 pub mod text;
 pub mod transform;
@@ -76,6 +77,9 @@ fn errno_name(error: &io::Error) -> &'static str {
 fn raw_name(code: i32) -> Option<&'static str> {
     #[cfg(target_os = "wasi")]
     const NAMES: &[(i32, &str)] = &[
+        (3, "EADDRINUSE"), (4, "EADDRNOTAVAIL"), (5, "EAFNOSUPPORT"), (13, "ECONNABORTED"), (14, "ECONNREFUSED"),
+        (15, "ECONNRESET"), (23, "EHOSTUNREACH"), (26, "EINPROGRESS"), (30, "EISCONN"), (40, "ENETUNREACH"),
+        (53, "ENOTCONN"), (57, "ENOTSOCK"), (73, "ETIMEDOUT"),
         (1, "E2BIG"), (2, "EACCES"), (6, "EAGAIN"), (8, "EBADF"), (10, "EBUSY"), (12, "ECHILD"), (20, "EEXIST"),
         (21, "EFAULT"), (22, "EFBIG"), (27, "EINTR"), (28, "EINVAL"), (29, "EIO"), (31, "EISDIR"), (32, "ELOOP"),
         (33, "EMFILE"), (34, "EMLINK"), (37, "ENAMETOOLONG"), (41, "ENFILE"), (43, "ENODEV"), (44, "ENOENT"),
@@ -90,6 +94,8 @@ fn raw_name(code: i32) -> Option<&'static str> {
         (18, "EXDEV"), (19, "ENODEV"), (20, "ENOTDIR"), (21, "EISDIR"), (22, "EINVAL"), (24, "EMFILE"), (25, "ENOTTY"),
         (26, "ETXTBSY"), (27, "EFBIG"), (28, "ENOSPC"), (29, "ESPIPE"), (30, "EROFS"), (31, "EMLINK"), (32, "EPIPE"),
         (36, "ENAMETOOLONG"), (38, "ENOSYS"), (39, "ENOTEMPTY"), (40, "ELOOP"), (95, "ENOTSUP"),
+        (98, "EADDRINUSE"), (99, "EADDRNOTAVAIL"), (101, "ENETUNREACH"), (103, "ECONNABORTED"), (104, "ECONNRESET"),
+        (106, "EISCONN"), (107, "ENOTCONN"), (110, "ETIMEDOUT"), (111, "ECONNREFUSED"), (113, "EHOSTUNREACH"),
     ];
     NAMES.iter().find(|(n, _)| *n == code).map(|(_, name)| *name)
 }
@@ -101,6 +107,7 @@ pub fn object<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     deadline::install(ctx, &native)?;
     files::install(ctx, &native)?;
     process::install(ctx, &native)?;
+    network::install(ctx, &native)?;
     text::install(ctx, &native)?;
     compress::install(ctx, &native)?;
     crypto::install(ctx, &native)?;

@@ -17,6 +17,9 @@ const PARTS: &[(&str, &str)] = &[
     ("files", include_str!("../lib/files.js")),
     ("process", include_str!("../lib/process.js")),
     ("streams", include_str!("../lib/streams.js")),
+    ("http_parser", include_str!("../lib/http_parser.js")),
+    ("net", include_str!("../lib/net.js")),
+    ("outside", include_str!("../lib/outside.js")),
     ("zlib", include_str!("../lib/zlib.js")),
     ("crypto", include_str!("../lib/crypto.js")),
     ("source_maps", include_str!("../lib/source_maps.js")),
@@ -24,9 +27,11 @@ const PARTS: &[(&str, &str)] = &[
     ("main", include_str!("../lib/main.js")),
     ("cell", include_str!("../lib/cell.js")),
 ];
+/// Files that stand for ones of Node's library.
 const ESM_LOADER: (&str, &str) = ("esm_loader", include_str!("../lib/esm_loader.js"));
 const BUNDLE: (&str, &str) = ("bundle", include_str!("../lib/bundle.js"));
 const TYPESCRIPT: (&str, &str) = ("typescript", include_str!("../lib/typescript.js"));
+const TLS_WRAP: (&str, &str) = ("tls_wrap", include_str!("../lib/tls_wrap.js"));
 
 /// A part's text; outside of an image from the folder that this variable names, so that whoever works on one
 /// need not build.
@@ -140,6 +145,7 @@ fn boot(ctx: &Ctx<'_>, library: &Rc<Library>) -> Result<[Kept; 3]> {
     native.set("esmLoader", text(ESM_LOADER))?;
     native.set("typescript", text(TYPESCRIPT))?;
     native.set("bundle", text(BUNDLE))?;
+    native.set("tlsWrap", text(TLS_WRAP))?;
     native.set("setModuleHooks", Func::from(modules::set_hooks))?;
     native.set("runModule", Func::from(modules::run_module))?;
     native.set("importModule", Func::from(modules::import_module))?;

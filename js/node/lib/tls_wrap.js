@@ -1,0 +1,101 @@
+'use strict';
+
+// Stands for Node's internal/tls/wrap: TLS is spoken by the sandbox's host. A TLSSocket is the connection to a host
+// outside whose requests are https; there are no servers of TLS, and none on the session's loopback can be spoken to.
+
+const net = require('net');
+const { kEmptyObject } = require('internal/util');
+const { ERR_FEATURE_UNAVAILABLE_ON_PLATFORM } = require('internal/errors').codes;
+
+class TLSSocket extends net.Socket {
+  encrypted = true;
+  authorized = false;
+  authorizationError = null;
+  alpnProtocol = false;
+  secureConnecting = true;
+
+  constructor(socket, options = kEmptyObject) {
+    if (options.isServer) throw new ERR_FEATURE_UNAVAILABLE_ON_PLATFORM('a server of TLS');
+    super({ ...options, handle: socket?._handle ?? options.handle });
+    this.servername = options.servername;
+    this._tlsOptions = options;
+    if (socket) this._parent = socket;
+    if (socket && !socket.connecting) process.nextTick(() => this.#secure());
+    else (socket ?? this).once('connect', () => this.#secure());
+    this.prependListener('end', this.#ended);
+  }
+
+  #ended() {
+    if (!this.secureConnecting || this.destroyed) return;
+    const text = 'Client network socket disconnected before secure TLS connection was established';
+    this.destroy(Object.assign(new Error(text), { code: 'ECONNRESET' }));
+  }
+
+  #secure() {
+    if (this.destroyed) return;
+    const way = this._handle?.way;
+    if (way === undefined) {
+      const text = "TLS is spoken by the sandbox's host, with hosts outside; servers of the session have none";
+      this.destroy(Object.assign(new Error(text), { code: 'EPROTO', syscall: 'connect' }));
+      return;
+    }
+    way.scheme = 'https';
+    this.authorized = true;
+    this.secureConnecting = false;
+    this.emit('secure');
+    this.emit('secureConnect');
+  }
+
+  // What is not known of the host's connection.
+  getPeerCertificate() { return {}; }
+  getPeerX509Certificate() { return undefined; }
+  getX509Certificate() { return undefined; }
+  getCertificate() { return {}; }
+  getCipher() { return { name: 'TLS_AES_256_GCM_SHA384', standardName: 'TLS_AES_256_GCM_SHA384', version: 'TLSv1.3' }; }
+  getProtocol() { return 'TLSv1.3'; }
+  getSession() { return undefined; }
+  setSession() {}
+  getTLSTicket() { return undefined; }
+  getEphemeralKeyInfo() { return {}; }
+  getFinished() { return undefined; }
+  getPeerFinished() { return undefined; }
+  getSharedSigalgs() { return []; }
+  isSessionReused() { return false; }
+  setServername(name) { this.servername = name; }
+  setMaxSendFragment() { return true; }
+  setKeyCert() {}
+  disableRenegotiation() {}
+  renegotiate() { return false; }
+  enableTrace() {}
+}
+
+// connect(options), connect(port, host, options), each with a callback.
+function connectOptions(args) {
+  const [options, callback] = net._normalizeArgs(args);
+  for (const one of args.slice(1)) if (one !== null && typeof one === 'object') Object.assign(options, one);
+  return [options, callback];
+}
+
+let hasWarned = false;
+
+function connect(...args) {
+  const [options, callback] = connectOptions(args);
+  if (options.rejectUnauthorized === false && !hasWarned) {
+    hasWarned = true;
+    process.emitWarning("the sandbox's host speaks TLS, and verifies certificates whatever rejectUnauthorized says");
+  }
+  const socket = new TLSSocket(options.socket, { ...options, servername: options.servername || options.host });
+  if (callback) socket.once('secureConnect', callback);
+  if (!options.socket) {
+    if (options.timeout) socket.setTimeout(options.timeout);
+    socket.connect(options);
+  }
+  return socket;
+}
+
+function Server() {
+  throw new ERR_FEATURE_UNAVAILABLE_ON_PLATFORM('a server of TLS');
+}
+Object.setPrototypeOf(Server.prototype, net.Server.prototype);
+
+module.exports = { TLSSocket, Server, createServer: () => new Server(), connect };
