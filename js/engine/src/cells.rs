@@ -43,7 +43,7 @@ fn pairs(bytes: &[u8]) -> Vec<(String, String)> {
 #[cfg(target_os = "wasi")]
 mod exports {
     use super::{Answer, Given, pairs};
-    use crate::stages::{self, Stage};
+    use crate::stages;
     use std::cell::RefCell;
     use std::os::wasi::ffi::OsStringExt;
 

@@ -113,7 +113,12 @@ function takeOver(pairs, cwd) {
   given = now;
   if (cwd !== directory) {
     directory = host.cwd = cwd;
-    host.resetCwd?.();
+    try {
+      // So that Node's library forgets the one that it remembers.
+      host.process.chdir(cwd);
+    } catch {
+      // It was removed.
+    }
   }
   const { Module } = host.require('internal/modules/cjs/loader');
   scope.filename = host.require('path').join(host.cwd, '<cell>');

@@ -101,7 +101,7 @@ class HTTPParser {
       this.#complete();
       return undefined;
     }
-    if (this.#state === 'start' && this.#part.length === 0 || this.#state === 'closed' || this.#state === 'upgraded') return undefined;
+    if (['start', 'closed', 'upgraded', 'broken'].includes(this.#state)) return undefined;
     const error = new Error('Parse Error: Invalid EOF state');
     return Object.assign(error, { code: 'HPE_INVALID_EOF_STATE', reason: 'Invalid EOF state', bytesParsed: 0 });
   }
@@ -244,7 +244,7 @@ class HTTPParser {
     if (!/^\d+$/.test(value)) fail('HPE_INVALID_CONTENT_LENGTH', 'Invalid character in Content-Length');
     if (this.#message.length !== undefined) fail('HPE_UNEXPECTED_CONTENT_LENGTH', 'Content-Length already present');
     if (this.#message.isChunked && !(this.#lenient & LENIENT.chunkedLength)) {
-      fail('HPE_UNEXPECTED_CONTENT_LENGTH', "Content-Length can't be present with chunked encoding");
+      fail('HPE_INVALID_CONTENT_LENGTH', "Content-Length can't be present with Transfer-Encoding");
     }
     const length = Number(value);
     if (!Number.isSafeInteger(length)) fail('HPE_INVALID_CONTENT_LENGTH', 'Content-Length overflow');

@@ -51,6 +51,13 @@ pub fn py(s: &Session, code: &str) -> String {
     shown(o) + &value.unwrap_or_default()
 }
 
+/// The same of JavaScript.
+pub fn js(s: &Session, code: &str) -> String {
+    let o = s.javascript(code).expect("a call");
+    let value = o.value.clone();
+    shown(o) + &value.unwrap_or_default()
+}
+
 fn shown(o: wasibox::Outcome) -> String {
     let mut out = String::from_utf8_lossy(&o.stdout).into_owned();
     out += &String::from_utf8_lossy(&o.stderr);

@@ -66,8 +66,10 @@ fn open(
     body: f64,
 ) -> Result<()> {
     // What the library calls a header is Latin-1.
-    let latin = |t: &Text| t.0.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect::<Vec<u8>>();
-    let headers: Vec<Header> = headers.chunks_exact(2).map(|h| (latin(&h[0]), latin(&h[1]))).collect();
+    let latin =
+        |t: &Text| t.0.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect::<Vec<u8>>();
+    let headers: Vec<Header> =
+        headers.chunks_exact(2).map(|h| (latin(&h[0]), latin(&h[1]))).collect();
     let body = (body >= 0.0).then_some(body as u64);
     let (method, url) = (method.0.into_bytes(), url.0.into_bytes());
     tell(&ctx, fd, &Step::Open(Request { method, url, headers, body, ..Request::default() }))
