@@ -15,6 +15,7 @@ mod js;
 mod kept;
 mod key;
 mod metrics;
+mod node_suite;
 mod programs;
 mod progress;
 mod python;
@@ -72,6 +73,11 @@ const TASKS: &[(&str, &str, &str)] = &[
         "record what Node prints for the cases of tests/javascript, beside them",
     ),
     (
+        "node-suite",
+        "DIR [PATTERN...] [--jobs N] [--timeout S]",
+        "run Node's test/parallel of DIR in dist/image.webc; docs/javascript.md has the results",
+    ),
+    (
         "doors",
         "",
         "run the protocol's conformance suite, its Python client and schemathesis against dist/",
@@ -97,6 +103,7 @@ fn main() -> ExitCode {
         "python-suite" => suite::run(&rest),
         "programs" => programs::run(&rest),
         "javascript" => javascript::run(&rest),
+        "node-suite" => node_suite::run(&rest),
         "doors" => doors::run(&rest),
         "metrics" => metrics::run(),
         "tidy" => tidy::run(),

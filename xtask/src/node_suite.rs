@@ -1,0 +1,236 @@
+//! `cargo xtask node-suite DIR`: Node's own `test/parallel`, in the image.
+//!
+//! DIR is a checkout of Node's sources, or of its folder `test` in one. Each file runs in a guest of its own. A test
+//! that asks for what cannot apply (Node's C++ internals, addons, V8's flags, threads) is left out and counted with
+//! the reason, as is one that says itself that it does not run. Nothing of this is part of the image; results
+//! are in `docs/javascript.md`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::env;
+
+/// Modules by what their tests' names begin with, behind `test-`.
+const MODULES: &[(&str, &[&str])] = &[
+    ("assert", &["assert"]),
+    ("buffer", &["buffer"]),
+    ("child_process", &["child-process"]),
+    ("console", &["console"]),
+    ("crypto", &["crypto"]),
+    ("dns", &["dns"]),
+    ("events", &["event"]),
+    ("fs", &["fs"]),
+    ("http", &["http"]),
+    ("https", &["https"]),
+    ("module", &["module", "require"]),
+    ("net", &["net"]),
+    ("os", &["os"]),
+    ("path", &["path"]),
+    ("process", &["process"]),
+    ("querystring", &["querystring"]),
+    ("readline", &["readline"]),
+    ("stream", &["stream", "streams"]),
+    ("string_decoder", &["string-decoder"]),
+    ("test", &["runner"]),
+    ("timers", &["timers"]),
+    ("url", &["url", "whatwg-url"]),
+    ("util", &["util"]),
+    ("vm", &["vm"]),
+    ("zlib", &["zlib"]),
+];
+
+/// Why a test cannot apply: what its text has.
+const LEFT_OUT: &[(&str, &[&str])] = &[
+    ("internals", &["--expose-internals", "--expose_internals", "internalBinding(", "require('internal/", "process.binding("]),
+    ("V8", &["--allow-natives-syntax", "--expose-gc", "--expose_gc", "--max-old-space", "--trace-", "--harmony", "--stack-size", "require('v8')", "--no-opt", "--prof", "--cpu-prof", "--heap-prof", "--jitless", "--abort-on-uncaught"]),
+    ("threads", &["worker_threads", "new Worker(", "require('cluster')"]),
+    ("inspector", &["skipIfInspectorDisabled", "--inspect", "require('inspector"]),
+    ("WebAssembly", &["WebAssembly"]),
+    ("addons", &["addons/", "node-api/", "process.dlopen"]),
+    ("http2, quic", &["require('http2')", "require('quic')"]),
+    ("permissions, snapshots", &["--permission", "--build-snapshot", "--experimental-sea", "--experimental-policy"]),
+    ("TLS", &["https.createServer", "tls.createServer", "tls.Server", "https.Server", "fixtures.readKey", "agent1-key"]),
+    ("Unix sockets", &["common.PIPE"]),
+    ("Windows", &["common.isWindows)\n  common.skip('this test is Windows"]),
+    ("network outside", &["test/internet", "addresses.INET"]),
+];
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Came {
+    Passed,
+    /// The last line that it wrote.
+    Failed(String),
+    LeftOut(String),
+}
+
+/// `cargo xtask node-suite DIR [PATTERN...] [--jobs N] [--timeout S]`.
+pub fn run(args: &[String]) -> Result<ExitCode> {
+    let (mut jobs, mut timeout, mut words) = (2, 30, Vec::new());
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut number = || -> Result<usize> {
+            let text = args.next().with_context(|| format!("{arg} wants a number"))?;
+            text.parse().with_context(|| format!("{arg} {text}"))
+        };
+        match arg.as_str() {
+            "--jobs" => jobs = number()?.max(1),
+            "--timeout" => timeout = number()?,
+            word => words.push(word.to_string()),
+        }
+    }
+    let (dir, patterns) = words.split_first().context("which folder has Node's sources?")?;
+    let tests = [Path::new(dir).join("test"), PathBuf::from(dir)];
+    let tests = tests.into_iter().find(|d| d.join("parallel").is_dir());
+    let tests = tests.with_context(|| format!("{dir} has no test/parallel"))?;
+    let files = files(&tests.join("parallel"), patterns)?;
+    ensure!(!files.is_empty(), "no test has such a name");
+    let came = all(&tests, &files, jobs, timeout)?;
+    report(&files, &came)
+}
+
+/// Tests of the modules, with the module's name.
+fn files(dir: &Path, patterns: &[String]) -> Result<Vec<(String, &'static str)>> {
+    let mut out = Vec::new();
+    for entry in std::fs::read_dir(dir).with_context(|| dir.display().to_string())? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let is_script = [".js", ".mjs", ".cjs"].iter().any(|end| name.ends_with(end));
+        let wanted = patterns.is_empty() || patterns.iter().any(|p| name.contains(p.as_str()));
+        if let (true, true, Some(module)) = (is_script, wanted, module_of(&name)) {
+            out.push((name, module));
+        }
+    }
+    out.sort();
+    Ok(out)
+}
+
+fn module_of(name: &str) -> Option<&'static str> {
+    let rest = name.strip_prefix("test-")?;
+    let fits = |begin: &str| {
+        let tail = rest.strip_prefix(begin)?;
+        let tail = tail.strip_prefix('s').unwrap_or(tail);
+        tail.starts_with(['-', '.']).then_some(begin.len())
+    };
+    let found = MODULES.iter().filter_map(|(module, begins)| {
+        Some((begins.iter().filter_map(|b| fits(b)).max()?, *module))
+    });
+    found.max().map(|(_, module)| module)
+}
+
+fn all(
+    tests: &Path,
+    files: &[(String, &'static str)],
+    jobs: usize,
+    timeout: usize,
+) -> Result<BTreeMap<String, Came>> {
+    let (next, came) = (AtomicUsize::new(0), Mutex::new(Ok(BTreeMap::new())));
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(files.len()) {
+            scope.spawn(|| {
+                while let Some((file, _)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let one = one(tests, file, timeout);
+                    let mut all = came.lock().unwrap_or_else(PoisonError::into_inner);
+                    match (one, all.as_mut()) {
+                        (Ok(one), Ok(all)) => drop(all.insert(file.clone(), one)),
+                        (Err(why), Ok(_)) => *all = Err(why),
+                        _ => {}
+                    }
+                }
+            });
+        }
+    });
+    came.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs one test in a guest.
+fn one(tests: &Path, file: &str, timeout: usize) -> Result<Came> {
+    let text = String::from_utf8_lossy(&env::read(&tests.join("parallel").join(file))?).into_owned();
+    let has = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
+    if let Some((why, _)) = LEFT_OUT.iter().find(|(_, marks)| has(marks)) {
+        return Ok(Came::LeftOut((*why).into()));
+    }
+    let flags = text.lines().filter_map(|l| l.strip_prefix("// Flags: ")).flat_map(str::split_whitespace);
+    let dist = env::dist();
+    let mut command = Command::new(dist.join("runner"));
+    command.args(["exec", "--no-stdin", "--timeout", &timeout.to_string(), "--memory", "1G"]);
+    command.arg("--mount").arg(format!("{}:/test:ro", tests.display()));
+    command.args(["--env", "NODE_TEST_DIR=/tmp", "--env", "NODE_SKIP_FLAG_CHECK=1", "--cwd", "/test"]);
+    command.arg(dist.join("image.webc")).args(["--", "node"]).args(flags);
+    command.arg(format!("/test/parallel/{file}"));
+    let done = command.stdin(Stdio::null()).output();
+    let done = done.context("no dist/runner; run cargo xtask dist first")?;
+    let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    if let Some(line) = out.lines().find(|l| l.starts_with("1..0 # Skipped")) {
+        return Ok(Came::LeftOut(format!("says so: {}", line.trim_start_matches("1..0 # Skipped: "))));
+    }
+    if done.status.success() {
+        return Ok(Came::Passed);
+    }
+    let is_cause = |l: &&str| l.contains("Error") || l.contains("ERR_") || l.contains("not ");
+    let why = err.lines().find(is_cause).or_else(|| err.lines().last()).unwrap_or_default();
+    Ok(Came::Failed(format!("[{}] {}", done.status.code().unwrap_or(-1), why.trim())))
+}
+
+/// A table by module, and a list of what did not pass.
+fn report(files: &[(String, &'static str)], came: &BTreeMap<String, Came>) -> Result<ExitCode> {
+    let mut rows: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut list = String::new();
+    for (file, module) in files {
+        let row = rows.entry(module).or_default();
+        match came.get(file) {
+            Some(Came::Passed) => row[0] += 1,
+            Some(Came::Failed(why)) => {
+                row[1] += 1;
+                list += &format!("failed\t{file}\t{why}\n");
+            }
+            Some(Came::LeftOut(why)) => {
+                row[2] += 1;
+                let kind = if why.starts_with("says so") { "the test says so" } else { why };
+                *reasons.entry(kind).or_default() += 1;
+                list += &format!("left out\t{file}\t{why}\n");
+            }
+            None => {}
+        }
+    }
+    let mut total = [0; 3];
+    println!("| module | passed | failed | rate | left out |\n|---|---|---|---|---|");
+    for (module, row) in &rows {
+        line(module, row);
+        total.iter_mut().zip(row).for_each(|(t, n)| *t += n);
+    }
+    line("all", &total);
+    for (why, count) in reasons {
+        println!("left out: {why}: {count}");
+    }
+    let out = env::root().join("target/javascript-suites");
+    std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
+    env::write(&out.join("node.tsv"), list.as_bytes())?;
+    println!("what did not simply pass, and why: {}", out.join("node.tsv").display());
+    Ok(if total[1] > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn line(name: &str, [passed, failed, left_out]: &[usize; 3]) {
+    let rate = 100.0 * *passed as f64 / (passed + failed).max(1) as f64;
+    println!("| {name} | {passed} | {failed} | {rate:.0} % | {left_out} |");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::module_of;
+
+    #[test]
+    fn tests_belong_to_modules_by_their_names() {
+        assert_eq!(module_of("test-fs-read.js"), Some("fs"));
+        assert_eq!(module_of("test-https-agent.js"), Some("https"));
+        assert_eq!(module_of("test-http-agent.js"), Some("http"));
+        assert_eq!(module_of("test-events-once.js"), Some("events"));
+        assert_eq!(module_of("test-event-target.js"), Some("events"));
+        assert_eq!(module_of("test-path.js"), Some("path"));
+        assert_eq!(module_of("test-http2-x.js"), None);
+    }
+}
