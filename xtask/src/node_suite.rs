@@ -46,17 +46,62 @@ const MODULES: &[(&str, &[&str])] = &[
 
 /// Why a test cannot apply: what its text has.
 const LEFT_OUT: &[(&str, &[&str])] = &[
-    ("internals", &["--expose-internals", "--expose_internals", "internalBinding(", "require('internal/", "process.binding("]),
-    ("V8", &["--allow-natives-syntax", "--expose-gc", "--expose_gc", "--max-old-space", "--trace-", "--harmony", "--stack-size", "require('v8')", "--no-opt", "--prof", "--cpu-prof", "--heap-prof", "--jitless", "--abort-on-uncaught"]),
+    (
+        "internals",
+        &[
+            "--expose-internals",
+            "--expose_internals",
+            "internalBinding(",
+            "require('internal/",
+            "process.binding(",
+        ],
+    ),
+    (
+        "V8",
+        &[
+            "--allow-natives-syntax",
+            "--expose-gc",
+            "--expose_gc",
+            "--max-old-space",
+            "--trace-",
+            "--harmony",
+            "--stack-size",
+            "require('v8')",
+            "--no-opt",
+            "externalize",
+            "--prof",
+            "--cpu-prof",
+            "--heap-prof",
+            "--jitless",
+            "--abort-on-uncaught",
+        ],
+    ),
     ("threads", &["worker_threads", "new Worker(", "require('cluster')"]),
     ("inspector", &["skipIfInspectorDisabled", "--inspect", "require('inspector"]),
     ("WebAssembly", &["WebAssembly"]),
     ("addons", &["addons/", "node-api/", "process.dlopen"]),
     ("http2, quic", &["require('http2')", "require('quic')"]),
-    ("permissions, snapshots", &["--permission", "--build-snapshot", "--experimental-sea", "--experimental-policy"]),
-    ("TLS", &["https.createServer", "tls.createServer", "tls.Server", "https.Server", "fixtures.readKey", "agent1-key"]),
+    (
+        "permissions, snapshots",
+        &["--permission", "--build-snapshot", "--experimental-sea", "--experimental-policy"],
+    ),
+    (
+        "TLS",
+        &[
+            "https.createServer",
+            "tls.createServer",
+            "tls.Server",
+            "https.Server",
+            "fixtures.readKey",
+            "agent1-key",
+        ],
+    ),
     ("Unix sockets", &["common.PIPE"]),
     ("Windows", &["common.isWindows)\n  common.skip('this test is Windows"]),
+    (
+        "experiments",
+        &["--experimental-vm-modules", "--js-source-phase-imports", "--experimental-network"],
+    ),
     ("network outside", &["test/internet", "addresses.INET"]),
 ];
 
@@ -148,24 +193,36 @@ fn all(
 
 /// Runs one test in a guest.
 fn one(tests: &Path, file: &str, timeout: usize) -> Result<Came> {
-    let text = String::from_utf8_lossy(&env::read(&tests.join("parallel").join(file))?).into_owned();
+    let text =
+        String::from_utf8_lossy(&env::read(&tests.join("parallel").join(file))?).into_owned();
     let has = |marks: &[&str]| marks.iter().any(|mark| text.contains(mark));
     if let Some((why, _)) = LEFT_OUT.iter().find(|(_, marks)| has(marks)) {
         return Ok(Came::LeftOut((*why).into()));
     }
-    let flags = text.lines().filter_map(|l| l.strip_prefix("// Flags: ")).flat_map(str::split_whitespace);
+    let flags =
+        text.lines().filter_map(|l| l.strip_prefix("// Flags: ")).flat_map(str::split_whitespace);
     let dist = env::dist();
     let mut command = Command::new(dist.join("runner"));
     command.args(["exec", "--no-stdin", "--timeout", &timeout.to_string(), "--memory", "1G"]);
     command.arg("--mount").arg(format!("{}:/test:ro", tests.display()));
-    command.args(["--env", "NODE_TEST_DIR=/tmp", "--env", "NODE_SKIP_FLAG_CHECK=1", "--cwd", "/test"]);
+    command.args([
+        "--env",
+        "NODE_TEST_DIR=/tmp",
+        "--env",
+        "NODE_SKIP_FLAG_CHECK=1",
+        "--cwd",
+        "/test",
+    ]);
     command.arg(dist.join("image.webc")).args(["--", "node"]).args(flags);
     command.arg(format!("/test/parallel/{file}"));
     let done = command.stdin(Stdio::null()).output();
     let done = done.context("no dist/runner; run cargo xtask dist first")?;
     let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     if let Some(line) = out.lines().find(|l| l.starts_with("1..0 # Skipped")) {
-        return Ok(Came::LeftOut(format!("says so: {}", line.trim_start_matches("1..0 # Skipped: "))));
+        return Ok(Came::LeftOut(format!(
+            "says so: {}",
+            line.trim_start_matches("1..0 # Skipped: ")
+        )));
     }
     if done.status.success() {
         return Ok(Came::Passed);

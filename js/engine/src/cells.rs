@@ -9,7 +9,7 @@
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     pub code: Vec<u8>,
-    /// Names and values as they are now: libc remembers those of the first cell.
+    /// Names and values as they are now.
     pub environment: Vec<(String, String)>,
     /// No cell was run here before.
     pub is_first: bool,
@@ -27,23 +27,10 @@ pub struct Answer {
     pub json: Option<Vec<u8>>,
 }
 
-/// Reads `NAME=value` strings, each with its NUL.
-#[cfg(any(target_os = "wasi", test))]
-fn pairs(bytes: &[u8]) -> Vec<(String, String)> {
-    let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
-    bytes
-        .split(|b| *b == 0)
-        .filter_map(|entry| {
-            let at = entry.iter().position(|b| *b == b'=')?;
-            Some((text(&entry[..at]), text(&entry[at + 1..])))
-        })
-        .collect()
-}
-
 #[cfg(target_os = "wasi")]
 mod exports {
-    use super::{Answer, Given, pairs};
-    use crate::stages;
+    use super::{Answer, Given};
+    use crate::{environment, stages};
     use std::cell::RefCell;
     use std::os::wasi::ffi::OsStringExt;
 
@@ -56,31 +43,9 @@ mod exports {
         safe fn wasibox_js_cell(given: Given) -> Answer;
     }
 
-    // JUSTIFICATION: the standard library gives the environment as libc keeps it, which asks once.
-    #[link(wasm_import_module = "wasi_snapshot_preview1")]
-    unsafe extern "C" {
-        fn environ_sizes_get(count: *mut usize, size: *mut usize) -> u16;
-        fn environ_get(list: *mut *mut u8, bytes: *mut u8) -> u16;
-    }
-
     thread_local! {
         /// The last answer, and the numbers that tell where it is.
         static ANSWER: RefCell<(Answer, Box<[u32; 5]>)> = RefCell::default();
-    }
-
-    fn environment() -> Vec<(String, String)> {
-        let (mut count, mut size) = (0, 0);
-        // SAFETY: two numbers that are live for the call.
-        if unsafe { environ_sizes_get(&mut count, &mut size) } != 0 {
-            return Vec::new();
-        }
-        let mut list = vec![std::ptr::null_mut(); count];
-        let mut bytes = vec![0; size];
-        // SAFETY: as many addresses and bytes as the host has just said, which nothing changes in between.
-        match unsafe { environ_get(list.as_mut_ptr(), bytes.as_mut_ptr()) } {
-            0 => pairs(&bytes),
-            _ => Vec::new(),
-        }
     }
 
     fn address(bytes: Option<&Vec<u8>>) -> [u32; 2] {
@@ -92,11 +57,12 @@ mod exports {
     extern "C" fn wasibox_cell(kind: u32) -> u32 {
         if kind & BEGIN != 0 {
             stages::prepare_once();
+            environment::refresh();
         }
         let code = std::env::args_os().nth(1).map(OsStringExt::into_vec).unwrap_or_default();
         let answer = wasibox_js_cell(Given {
             code,
-            environment: environment(),
+            environment: environment::variables(),
             is_first: kind & BEGIN != 0,
             is_fork: kind & FORK != 0,
         });
@@ -107,17 +73,5 @@ mod exports {
             **numbers = [u32::from(kept.status), value, size, json, json_size];
             numbers.as_ptr() as u32
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::pairs;
-
-    #[test]
-    fn an_environment_is_read() {
-        let both = |a: &str, b: &str| (a.to_string(), b.to_string());
-        assert_eq!(pairs(b"A=b=c\0B=\0broken\0"), [both("A", "b=c"), both("B", "")]);
-        assert!(pairs(b"").is_empty());
     }
 }

@@ -8,6 +8,7 @@
 //! - Nothing here runs JavaScript.
 
 pub mod cells;
+pub mod environment;
 pub mod interrupt;
 pub mod stages;
 

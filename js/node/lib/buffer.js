@@ -269,7 +269,8 @@ host.bindings.encoding_binding = (table) => ({
     const start = !ignoreBom && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
     return native.decode(bytes, 'utf8', start, bytes.length);
   },
-  toASCII: native.domainToASCII,
+  // Of what is in ASCII already nothing is looked at but the letters' size.
+  toASCII: (text) => (/^(?!.*xn--)[\0-\x7f]*$/i.test(text) ? text.toLowerCase() : native.domainToASCII(text)),
   toUnicode: native.domainToUnicode,
 });
 

@@ -25,7 +25,8 @@ let given = {};
 let directory;
 const sources = new Map();
 let kept = 0;
-host.cellLine = (name, line) => sources.get(name)?.split('\n')[line - 1];
+host.cellLines = (name) => sources.get(name)?.split('\n');
+host.cellLine = (name, line) => host.cellLines(name)?.[line - 1];
 
 // Rewritten texts, and what they were made of: frames of errors tell of the code as it was written.
 const rewritten = new Map();

@@ -296,7 +296,8 @@ wrapped.rmSync = function(path, maxRetries, recursive) {
         code: 'EISDIR', message: 'is a directory', path: pathText(path), syscall: 'rm', errno: 21,
       });
     }
-    throw failure(code, 'rm', [0], [path]);
+    // Who does not want that has looked before.
+    if (code !== 'ENOENT') throw failure(code, 'rm', [0], [path]);
   }
 };
 

@@ -19,11 +19,21 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 class ParseError extends Error {}
 
-function fail(code, reason) {
+// How many bytes are not the reason may be told by a function of how many there are.
+function fail(code, reason, parsed) {
   const error = new ParseError(`Parse Error: ${reason}`);
+  if (parsed) error.parsed = parsed;
   error.code = code;
   error.reason = reason;
   throw error;
+}
+
+// How much of a text is the beginning of a method.
+function begunOf(text) {
+  const { allMethods } = host.binding('http_parser');
+  let n = 0;
+  while (n < text.length && allMethods.some((m) => m.startsWith(text.slice(0, n + 1)))) n++;
+  return n;
 }
 
 const text = (bytes, from, to) => native.decode(bytes, 'latin1', from, to);
@@ -44,6 +54,7 @@ class HTTPParser {
   #isTrailer = false;
   #message;
   #current;
+  #error;
   #begun = 0;
   #headDone = false;
 
@@ -86,9 +97,11 @@ class HTTPParser {
       return at;
     } catch (error) {
       if (!(error instanceof ParseError)) throw error;
-      error.bytesParsed = at;
+      error.bytesParsed = at + (error.parsed?.(bytes.length - at) ?? 0);
+      delete error.parsed;
       Object.setPrototypeOf(error, Error.prototype);
       this.#state = 'broken';
+      this.#error = error;
       return error;
     } finally {
       this.#current = undefined;
@@ -118,7 +131,7 @@ class HTTPParser {
         if (bytes[at] === CR || bytes[at] === LF) return at + 1;
         if (this.#lenient & LENIENT.afterClose) return bytes.length;
         return fail('HPE_CLOSED_CONNECTION', 'Data after `Connection: close`');
-      default: return fail('HPE_INTERNAL', 'Parser is broken');
+      default: return fail(this.#error.code, this.#error.reason);
     }
   }
 
@@ -140,7 +153,7 @@ class HTTPParser {
     const end = bytes.indexOf(LF, at);
     const stop = end < 0 ? bytes.length : end + 1;
     this.#head += stop - at;
-    if (this.#head > this.#most && this.#state !== 'size') fail('HPE_HEADER_OVERFLOW', 'Header overflow');
+    if (this.#head > this.#most && this.#state !== 'size') fail('HPE_HEADER_OVERFLOW', 'Header overflow', (left) => left);
     this.#part.push(text(bytes, at, stop));
     if (end < 0) {
       if (this.#state === 'first') this.#checkBeginning(this.#part.join(''));
@@ -180,7 +193,7 @@ class HTTPParser {
     const [word, rest] = begin.split(/ (.*)/s);
     const { allMethods } = host.binding('http_parser');
     if (rest === undefined ? !allMethods.some((m) => m.startsWith(word)) : !allMethods.includes(word)) {
-      fail('HPE_INVALID_METHOD', 'Invalid method encountered');
+      fail('HPE_INVALID_METHOD', 'Invalid method encountered', () => begunOf(begin));
     }
   }
 
@@ -193,7 +206,7 @@ class HTTPParser {
   #request(line) {
     const [, method, target, rest] = /^(\S*) ?(\S*)(.*)$/s.exec(line);
     const { allMethods } = host.binding('http_parser');
-    if (!allMethods.includes(method)) fail('HPE_INVALID_METHOD', 'Invalid method encountered');
+    if (!allMethods.includes(method)) fail('HPE_INVALID_METHOD', 'Invalid method encountered', () => begunOf(line));
     if (target === '' || /[\x00-\x20\x7f]/.test(target)) fail('HPE_INVALID_URL', 'Unexpected start char in url');
     if (method !== 'CONNECT' && !/^(?:[/*]|[a-z][a-z\d+.-]*:\/\/)/i.test(target)) fail('HPE_INVALID_URL', 'Unexpected start char in url');
     const found = /^ HTTP\/(\d)\.(\d)$/.exec(rest);
@@ -218,6 +231,7 @@ class HTTPParser {
   }
 
   #field(line) {
+    if (line.includes('\r') && !(this.#lenient & LENIENT.headers)) fail('HPE_LF_EXPECTED', 'Missing expected LF after header value');
     const colon = line.indexOf(':');
     const name = line.slice(0, colon);
     if (colon < 0 || !TOKEN.test(name)) {
@@ -315,13 +329,14 @@ class HTTPParser {
   }
 
   #checkSize(begin) {
-    if (!/^[\da-f]*(?:[;\r].*)?$/is.test(begin)) fail('HPE_INVALID_CHUNK_SIZE', 'Invalid character in chunk size');
+    if (!/^[\da-f]*(?:;[^\r]*)?\r?$/i.test(begin)) fail('HPE_INVALID_CHUNK_SIZE', 'Invalid character in chunk size');
     this.#extensions = begin.length;
     if (this.#extensions > MOST_EXTENSIONS) fail('HPE_CHUNK_EXTENSIONS_OVERFLOW', 'Chunk extensions overflow');
   }
 
   #size(line) {
     this.#checkSize(line);
+    if (line.endsWith('\r')) fail('HPE_STRICT', 'Expected LF after chunk size');
     const size = /^[\da-f]+/i.exec(line);
     if (size === null || size[0].length > 13) {
       fail('HPE_INVALID_CHUNK_SIZE', size ? 'Chunk size overflow' : 'Invalid character in chunk size');

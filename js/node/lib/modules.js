@@ -96,9 +96,9 @@ function runIn(context, source, filename) {
       }
     }
     for (const key of Reflect.ownKeys(context)) {
-      if (!Object.hasOwn(global, key)) delete context[key];
+      if (!Object.hasOwn(global, key)) Reflect.deleteProperty(context, key);
     }
-    for (const key of Reflect.ownKeys(global)) if (!before.has(key)) delete global[key];
+    for (const key of Reflect.ownKeys(global)) if (!before.has(key)) Reflect.deleteProperty(global, key);
   }
 }
 

@@ -373,6 +373,16 @@ function* pairsOf(list) {
   for (let i = 0; i < list.length; i += 2) yield [String(list[i]), String(list[i + 1])];
 }
 
+const writable = (req) => new Promise((resolve) => {
+  const done = () => {
+    req.off('drain', done);
+    req.off('close', done);
+    resolve();
+  };
+  req.on('drain', done);
+  req.on('close', done);
+});
+
 async function send(req, body) {
   if (body === null || body === undefined || typeof body === 'string' || ArrayBuffer.isView(body)) {
     req.end(body ?? undefined);
@@ -380,7 +390,7 @@ async function send(req, body) {
   }
   for await (const chunk of body) {
     if (req.destroyed) return;
-    if (!req.write(chunk)) await new Promise((resolve) => req.once('drain', resolve).once('close', resolve));
+    if (!req.write(chunk)) await writable(req);
   }
   req.end();
 }

@@ -165,7 +165,11 @@ host.bindings.process_methods = (table) => {
 
 host.bindings.credentials = () => ({
   safeGetenv: (name) => host.process.env[name],
-  getTempDir: () => host.process.env.TMPDIR ?? '/tmp',
+  getTempDir() {
+    const { TMPDIR, TMP, TEMP } = host.process.env;
+    const found = TMPDIR || TMP || TEMP || '/tmp';
+    return found.length > 1 ? found.replace(/\/$/, '') : found;
+  },
   implementsPosixCredentials: true,
   getuid: () => native.ids()[0],
   geteuid: () => native.ids()[0],

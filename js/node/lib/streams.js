@@ -282,7 +282,7 @@ function start({ file, args, cwd, envPairs, detached }, fds) {
   if (!dir) throw 'ENOENT';
   if ((dir[1] & 0o170000) !== 0o040000) throw 'ENOTDIR';
   const found = findProgram(file, env, where);
-  const [program, argv] = interpreted(found, args?.length > 0 ? [...args] : [file]);
+  const [program, argv] = interpreted(found, args?.length > 0 ? args.map(String) : [file]);
   return native.spawn(program, argv, pairs, where, fds, detached === true);
 }
 

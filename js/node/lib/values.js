@@ -54,9 +54,10 @@ function isIndex(key) {
 }
 
 function getOwnNonIndexProperties(object, filter) {
-  const keys = Reflect.ownKeys(object).filter((key) => !isIndex(key));
-  if (filter !== 2) return keys;
-  return keys.filter((key) => Object.prototype.propertyIsEnumerable.call(object, key));
+  // V8's bits: 2 leaves out what is not enumerable, 16 symbols.
+  const fits = (key) => !isIndex(key) && !(filter & 16 && typeof key === 'symbol') &&
+    !(filter & 2 && !Object.prototype.propertyIsEnumerable.call(object, key));
+  return Reflect.ownKeys(object).filter(fits);
 }
 
 // The name of the constructor that made an object, as V8's JSReceiver::GetConstructorName tells it.
@@ -299,7 +300,7 @@ host.bindings.errors = () => ({
     }
   },
   triggerUncaughtException(error, fromPromise) { host.uncaught(error, fromPromise); },
-  getErrorSourcePositions: () => ({}),
+  getErrorSourcePositions: (error) => host.errorPositions(error),
 });
 
 // --- microtasks and rejections -----------------------------------------------------

@@ -25,6 +25,7 @@ const PARTS: &[(&str, &str)] = &[
     ("source_maps", include_str!("../lib/source_maps.js")),
     ("modules", include_str!("../lib/modules.js")),
     ("main", include_str!("../lib/main.js")),
+    ("positions", include_str!("../lib/positions.js")),
     ("cell", include_str!("../lib/cell.js")),
 ];
 /// Files that stand for ones of Node's library.

@@ -71,6 +71,16 @@ fn system() {
 }
 
 #[test]
+fn process() {
+    file("process.js");
+}
+
+#[test]
+fn network() {
+    file("network.js");
+}
+
+#[test]
 fn modules() {
     file("modules.mjs");
 }

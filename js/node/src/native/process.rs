@@ -24,10 +24,10 @@ fn args() -> Vec<String> {
 
 /// Names and values in turn, without what only carries descriptors and the like.
 fn environ() -> Vec<String> {
-    std::env::vars_os()
+    js_engine::environment::variables()
+        .into_iter()
         .filter(|(name, _)| name != box_sys::INHERITED_FDS && name != box_sys::PROGRAM_VARIABLE)
         .flat_map(|(name, value)| [name, value])
-        .map(|s| s.to_string_lossy().into_owned())
         .collect()
 }
 

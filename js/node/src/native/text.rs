@@ -174,8 +174,9 @@ fn update_url(href: Text, part: Text, value: Text) -> Option<Vec<String>> {
     Some(parts(&url))
 }
 
+/// A host as URLs have it, addresses among them; empty for what is none.
 fn domain_to_ascii(domain: Text) -> String {
-    url::quirks::domain_to_ascii(&domain.0)
+    url::Host::parse(&domain.0).map_or_else(|_| String::new(), |host| host.to_string())
 }
 
 fn domain_to_unicode(domain: Text) -> String {

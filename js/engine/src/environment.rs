@@ -1,0 +1,74 @@
+//! The environment as it is now. The C library asks the host once and remembers the answer, which in a prepared
+//! process is that of the preparation, and in an interpreter that stays that of its first cell.
+
+/// Names and values.
+#[cfg(not(target_os = "wasi"))]
+pub fn variables() -> Vec<(String, String)> {
+    let text = |s: std::ffi::OsString| s.to_string_lossy().into_owned();
+    std::env::vars_os().map(|(name, value)| (text(name), text(value))).collect()
+}
+
+#[cfg(target_os = "wasi")]
+pub use guest::{refresh, variables};
+
+/// Reads `NAME=value` strings, each with its NUL.
+#[cfg(any(target_os = "wasi", test))]
+fn pairs(bytes: &[u8]) -> Vec<(String, String)> {
+    let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+    bytes
+        .split(|b| *b == 0)
+        .filter_map(|entry| {
+            let at = entry.iter().position(|b| *b == b'=')?;
+            Some((text(&entry[..at]), text(&entry[at + 1..])))
+        })
+        .collect()
+}
+
+#[cfg(target_os = "wasi")]
+mod guest {
+    // JUSTIFICATION: the standard library gives the environment as libc keeps it.
+    #[link(wasm_import_module = "wasi_snapshot_preview1")]
+    unsafe extern "C" {
+        fn environ_sizes_get(count: *mut usize, size: *mut usize) -> u16;
+        fn environ_get(list: *mut *mut u8, bytes: *mut u8) -> u16;
+    }
+
+    unsafe extern "C" {
+        fn __wasilibc_initialize_environ();
+    }
+
+    /// Lets libc ask anew; once in a process, since what it has forgotten is not freed.
+    pub fn refresh() {
+        // JUSTIFICATION: what reads by libc (the descriptors that a process is given, time zones) needs it.
+        // SAFETY: libc's own function, without arguments, while there is one thread and nobody holds a variable.
+        unsafe { __wasilibc_initialize_environ() };
+    }
+
+    /// Names and values.
+    pub fn variables() -> Vec<(String, String)> {
+        let (mut count, mut size) = (0, 0);
+        // SAFETY: two numbers that are live for the call.
+        if unsafe { environ_sizes_get(&mut count, &mut size) } != 0 {
+            return Vec::new();
+        }
+        let mut list = vec![std::ptr::null_mut(); count];
+        let mut bytes = vec![0; size];
+        // SAFETY: as many addresses and bytes as the host has just said, which nothing changes in between.
+        match unsafe { environ_get(list.as_mut_ptr(), bytes.as_mut_ptr()) } {
+            0 => super::pairs(&bytes),
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pairs;
+
+    #[test]
+    fn an_environment_is_read() {
+        let both = |a: &str, b: &str| (a.to_string(), b.to_string());
+        assert_eq!(pairs(b"A=b=c\0B=\0broken\0"), [both("A", "b=c"), both("B", "")]);
+        assert!(pairs(b"").is_empty());
+    }
+}

@@ -1,0 +1,59 @@
+// Where an error was made: the line of source and the column of what was called, for the messages of `assert`.
+//
+// The engine tells the place of a call's last argument, V8 that of the name that is called. The name is found by
+// the parentheses that are open there.
+(function (native, host) {
+'use strict';
+
+// Lines above the engine's that a call may begin on.
+const MOST_LINES = 20;
+
+const acorn = () => host.require('internal/deps/acorn/acorn/dist/acorn');
+
+function linesOf(file) {
+  if (file.startsWith('<cell ')) return host.cellLines(file);
+  try {
+    return host.readText(file.startsWith('file:') ? host.require('internal/url').fileURLToPath(file) : file).split('\n');
+  } catch {
+    return undefined;
+  }
+}
+
+// The parentheses of a line that are open at a column, as the starts of what stands before them; and the last
+// one that was closed.
+function calls(line, column) {
+  const open = [];
+  let closed;
+  let before;
+  try {
+    for (const token of acorn().tokenizer(line, { ecmaVersion: 'latest' })) {
+      if (token.start > column) break;
+      if (token.type.label === '(') open.push(before);
+      else if (token.type.label === ')') closed = open.pop() ?? closed;
+      // What a parenthesis is no call behind, is an operator or a word of the language.
+      before = ['name', ')', ']'].includes(token.type.label) ? token.start : undefined;
+    }
+  } catch {
+    // Half of a string or of a comment.
+  }
+  return { open: open.findLast((start) => start !== undefined), closed };
+}
+
+function positions(error) {
+  const found = /\n {4}at (?:.*\()?(.+?):(\d+):(\d+)\)?(?:\n|$)/.exec(String(error.stack));
+  const lines = found === null ? undefined : linesOf(found[1]);
+  if (lines === undefined) return undefined;
+  const [, scriptResourceName, number] = found;
+  const column = Number(found[3]) - 1;
+  for (let at = Number(number); at > 0 && at > number - MOST_LINES; at--) {
+    const sourceLine = lines[at - 1] ?? '';
+    const { open, closed } = calls(sourceLine, at === Number(number) ? column : Infinity);
+    const startColumn = open ?? (at === Number(number) ? closed : undefined);
+    if (startColumn !== undefined) return { sourceLine, scriptResourceName, lineNumber: at, startColumn };
+  }
+  return undefined;
+}
+
+// Of what has no source nothing is told: Node's library reads an empty line then.
+host.errorPositions = (error) => positions(error) ?? { sourceLine: '', scriptResourceName: '', lineNumber: 0, startColumn: 0 };
+})

@@ -1,0 +1,23 @@
+//# a process has the environment that it is given
+const { execFileSync, execSync } = require('child_process');
+console.log(execFileSync(process.execPath, ['-p', '[process.env.A, process.env.NOT, Object.keys(process.env).includes("A")]'], { env: { A: '1', PATH: process.env.PATH }, encoding: 'utf8' }));
+console.log(execSync('B=2 node -p process.env.B', { encoding: 'utf8' }), execSync('export TMPDIR=/t/; node -p "os.tmpdir()"', { encoding: 'utf8' }));
+//# what is not there is removed by force
+const fs = require('fs');
+fs.rmSync('no/such', { force: true, recursive: true }); fs.rmSync('no', { force: true });
+try { fs.rmSync('no', { recursive: true }); } catch (e) { console.log(e.code, e.syscall); }
+fs.rm('no', { force: true }, (e) => console.log(e)); fs.promises.rm('no').catch((e) => console.log(e.code));
+//# lists are loosely equal
+const assert = require('assert');
+assert.deepEqual([4], ['4']); assert.deepEqual([1, NaN], [1, NaN]); assert.deepEqual([1, , 3], [1, , 3]); assert.notDeepEqual([1], [2]);
+const a = [1]; a[Symbol('s')] = 1; assert.deepEqual(a, [1]); assert.throws(() => assert.deepStrictEqual(a, [1])); console.log('done');
+//# what is asserted is shown
+const assert = require('assert');
+const f = (x) => x;
+for (const g of [() => assert.ok(false), () => assert(f(0)), () => { assert.ok(typeof 123 === 'string'); }, () => { const a = 1; assert.ok(a === 2 && (f(1))); f(2); }, () => assert.ok()]) try { g(); } catch (e) { console.log(e.code, e.message); }
+//# scripts for a time
+const vm = require('vm');
+for (const g of [() => vm.runInNewContext('for (;;) ;', {}, { timeout: 20 }), () => vm.runInThisContext('try { for (;;) ; } finally { for (;;) ; }', { timeout: 20 }), () => new vm.Script('n = 1; while (true) n++').runInContext(vm.createContext({}), { timeout: 10 })]) try { g(); } catch (e) { console.log(e.code, e.message, e instanceof Error); }
+console.log(vm.runInNewContext('1 + 1', {}, { timeout: 1000 }));
+//# an error keeps where it was made
+setTimeout(() => { try { (() => { try { null.x; } finally { Math.abs(1); } })(); } catch (e) { console.log(/process.js|case.js:1/.test(e.stack.split('\n')[1])); } }, 1);
