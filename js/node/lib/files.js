@@ -64,6 +64,7 @@ const stats = (numbers, bigint) => {
 const MISSING = ['ENOENT', 'ENOTDIR'];
 
 // Makes what is missing of a path; the first directory made.
+host.mkdirRecursive = mkdirRecursive;
 function mkdirRecursive(path, mode) {
   const whole = host.require('path').resolve(pathText(path));
   const parts = whole.split('/').filter((p) => p !== '');
@@ -367,6 +368,12 @@ class FSReqCallback {
   constructor(bigint) { this.bigint = bigint; }
 }
 
+// What takes descriptors refuses what is none in Node's words.
+for (const name of ['close', 'fsync', 'fdatasync', 'fstat', 'ftruncate', 'fchmod', 'fchown', 'futimes']) {
+  const plain = wrapped[name];
+  if (plain) wrapped[name] = (fd, ...rest) => plain(host.require('internal/fs/utils').getValidatedFd(fd), ...rest);
+}
+
 host.bindings.fs = (table) => ({
   ...wrapped,
   kUsePromises: host.binding('symbols').fs_use_promises_symbol,
@@ -402,44 +409,7 @@ host.bindings.fs = (table) => ({
     return native.decode(bytes, 'utf8', 0, bytes.length);
   },
   writeFileUtf8(target, text, flags, mode) { writeWhole(target, encoded(text, 'utf8'), flags, mode); },
-  cpSyncCheckPaths(src, dest, dereference, recursive) {
-    const { ERR_FS_CP_EINVAL, ERR_FS_EISDIR } = host.require('internal/errors').codes;
-    const from = wrapped.stat(src, false);
-    const target = native.tryStat(absolute(dest), true);
-    const isDir = (s) => (s[1] & 0o170000) === 0o040000;
-    void dereference;
-    if (target && target[0] === from[0] && target[7] === from[7]) {
-      throw new ERR_FS_CP_EINVAL({ message: 'src and dest cannot be the same', path: pathText(dest), syscall: 'cp', errno: 22, code: 'EINVAL' });
-    }
-    if (isDir(from) && !recursive) {
-      throw new ERR_FS_EISDIR({ message: `Recursive option not enabled, cannot copy a directory: ${pathText(src)}`, path: pathText(src), syscall: 'cp', errno: 21, code: 'EISDIR' });
-    }
-    const parent = host.require('path').dirname(absolute(dest));
-    mkdirRecursive(parent, 0o777);
-  },
-  cpSyncOverrideFile(src, dest, mode, preserve) {
-    native.unlink(absolute(dest));
-    wrapped.copyFile(src, dest, mode);
-    if (preserve) {
-      const s = native.stat(absolute(src), true);
-      native.utimes(absolute(dest), s[10], s[12], true);
-    }
-  },
-  cpSyncCopyDir(src, dest, force, dereference, errorOnExist, verbatim, preserve) {
-    const copy = (from, to) => {
-      mkdirRecursive(to, 0o777);
-      const entries = native.readdir(from);
-      for (let i = 0; i < entries.length; i += 2) {
-        const [a, b] = [`${from}/${entries[i]}`, `${to}/${entries[i]}`];
-        if (entries[i + 1] === 2) copy(a, b);
-        else if (entries[i + 1] === 3 && !dereference) native.symlink(native.readlink(a), b);
-        else if (force || !native.tryStat(b, false)) native.copy(a, b, false);
-        else if (errorOnExist) throw host.uvException('EEXIST', 'cp', a, b);
-      }
-    };
-    void verbatim; void preserve;
-    copy(absolute(src), absolute(dest));
-  },
+  ...host.copying,
   kFsStatsFieldsNumber: table.kFsStatsFieldsNumber,
 });
 

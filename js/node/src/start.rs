@@ -15,6 +15,7 @@ const PARTS: &[(&str, &str)] = &[
     ("values", include_str!("../lib/values.js")),
     ("buffer", include_str!("../lib/buffer.js")),
     ("files", include_str!("../lib/files.js")),
+    ("copy", include_str!("../lib/copy.js")),
     ("process", include_str!("../lib/process.js")),
     ("streams", include_str!("../lib/streams.js")),
     ("http_parser", include_str!("../lib/http_parser.js")),
