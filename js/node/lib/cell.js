@@ -52,8 +52,11 @@ function moved(site, [line, column]) {
   return made;
 }
 
-host.sitesOfCells = (sites) => sites.flatMap((site) => {
-  const found = rewritten.get(site.getFileName());
+host.placedSites = (sites) => sites.flatMap((site) => {
+  const file = site.getFileName();
+  const shift = host.firstLines.get(file);
+  if (shift !== undefined && site.getLineNumber() === 1) return [moved(site, [1, Math.max(1, site.getColumnNumber() - shift)])];
+  const found = rewritten.get(file);
   if (found === undefined) return [site];
   const place = placeIn(found, site.getLineNumber(), site.getColumnNumber());
   return place === undefined ? [] : [moved(site, place)];

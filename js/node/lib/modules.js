@@ -10,9 +10,14 @@ const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'];
 // A script may begin with `#!`; within a function that is no comment.
 const body = (source) => source.startsWith('#!') ? `//${source}` : source;
 
+// What stands before the first line of a file that is a function's body: columns of errors are told without it.
+host.firstLines = new Map();
+
 function compileFunction(source, filename, parameters) {
+  const head = `(function (${parameters.join(',')}) {`;
+  if (filename) host.firstLines.set(filename, head.length);
   try {
-    return native.evaluate(`(function (${parameters.join(',')}) {${body(source)}\n})`, filename, false);
+    return native.evaluate(`${head}${body(source)}\n})`, filename, false);
   } catch (error) {
     throw host.showPlace(error, source, filename, 'commonjs');
   }

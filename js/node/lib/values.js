@@ -236,7 +236,7 @@ function belowConstructors(error, sites) {
 
 // The text of a trace; or what the script's own Error.prepareStackTrace makes of it.
 function traceOf(error, sites) {
-  const mapped = host.mapSites(host.inCell ? host.sitesOfCells(sites.filter((s) => !inner(s))) : sites.filter((s) => !inner(s)));
+  const mapped = host.mapSites(host.placedSites(sites.filter((s) => !inner(s))));
   const users = Error.prepareStackTrace;
   if (typeof users === 'function' && users !== prepareStackTrace && users !== host.defaultPrepare) return users(error, mapped);
   let text = header(error);
@@ -251,7 +251,7 @@ function prepareStackTrace(error, sites) {
   completeSites(sites);
   if (host.rawStack) return sites;
   if (capturing) return traceOf(error, sites);
-  if (typeof error !== 'object' || error === null || Object.hasOwn(error, 'stack')) return undefined;
+  if (Object.hasOwn(error, 'stack')) return undefined;
   const settle = (value) => Object.defineProperty(error, 'stack', { value, writable: true, configurable: true, enumerable: false });
   Object.defineProperty(error, 'stack', {
     get() {
