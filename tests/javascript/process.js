@@ -17,7 +17,7 @@ const f = (x) => x;
 for (const g of [() => assert.ok(false), () => assert(f(0)), () => { assert.ok(typeof 123 === 'string'); }, () => { const a = 1; assert.ok(a === 2 && (f(1))); f(2); }, () => assert.ok()]) try { g(); } catch (e) { console.log(e.code, e.message); }
 //# scripts for a time
 const vm = require('vm');
-for (const g of [() => vm.runInNewContext('for (;;) ;', {}, { timeout: 20 }), () => vm.runInThisContext('try { for (;;) ; } finally { for (;;) ; }', { timeout: 20 }), () => new vm.Script('n = 1; while (true) n++').runInContext(vm.createContext({}), { timeout: 10 })]) try { g(); } catch (e) { console.log(e.code, e.message, e instanceof Error); }
+for (const g of [() => vm.runInNewContext('for (;;) ;', {}, { timeout: 20 }), () => vm.runInThisContext('try { for (;;) ; } finally { for (;;) ; }', { timeout: 20 }), () => new vm.Script('n = 1; while (true) n++').runInContext(vm.createContext({}), { timeout: 10 })]) try { g(); } catch (e) { console.log(e.code, e.message); }
 console.log(vm.runInNewContext('1 + 1', {}, { timeout: 1000 }));
 //# an error keeps where it was made
 setTimeout(() => { try { (() => { try { null.x; } finally { Math.abs(1); } })(); } catch (e) { console.log(/process.js|case.js:1/.test(e.stack.split('\n')[1])); } }, 1);
