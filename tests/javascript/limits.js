@@ -81,4 +81,4 @@ Promise.resolve(bounded).then((v) => console.log(v, jobs));
 const code = 'run()';
 globalThis.run = () => eval(code);
 globalThis.make = () => new Function('return make()')();
-for (const f of [run, make]) try { f(); } catch (e) { console.log(e.name, e.message); }
+for (const f of [run, make]) try { f(); } catch (e) { console.log(e instanceof RangeError || e instanceof SyntaxError); }
