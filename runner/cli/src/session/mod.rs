@@ -29,8 +29,8 @@ use wasibox::Exec;
 pub fn run(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Exec(args) => call::exec(&args),
-        Command::Python(args) => call::cell(&args.cell, Exec::python),
-        Command::Javascript(args) => call::cell(&args.cell, Exec::javascript),
+        Command::Python(args) => call::cell(&args.cell, wasibox::Exec::python),
+        Command::Javascript(args) => call::cell(&args.cell, wasibox::Exec::javascript),
         Command::Reset { named, image, workspace } => call::reset(&named, &image, &workspace),
         Command::Create { named, image, workspace } => turn::create(&named, &image, &workspace),
         Command::List { store, json } => list::list(&store.open()?, json),
