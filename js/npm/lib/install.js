@@ -18,6 +18,8 @@ class Project {
     this.config = new Config(options);
     this.base = this.config.root;
     this.registry = new Registry(this.config);
+    // Manifests of what the command line names: these very versions, though a range may allow newer ones.
+    this.chosen = new Map();
     this.manifestFile = path.join(this.base, 'package.json');
     this.lockFile = path.join(this.base, 'package-lock.json');
     const { value, indent, there } = readJson(this.manifestFile, {});
@@ -59,8 +61,11 @@ class Project {
     const counts = { added: 0, removed: 0, changed: 0 };
     const stale = Object.keys(before).filter((place) => place.includes('node_modules/') && !wanted.has(place));
     for (const place of stale) {
-      fs.rmSync(path.join(this.base, place), { recursive: true, force: true });
+      const folder = path.join(this.base, place);
+      fs.rmSync(folder, { recursive: true, force: true });
       counts.removed++;
+      const scope = path.dirname(folder);
+      if (path.basename(scope).startsWith('@') && fs.existsSync(scope) && fs.readdirSync(scope).length === 0) fs.rmdirSync(scope);
     }
     const todo = [...wanted.values()].filter((node) => !same(node, before[node.location]));
     // From the outside in: a folder that is replaced takes what is in it along.
@@ -169,6 +174,7 @@ async function addTo(project, args, options) {
     for (const k of KINDS) if (k !== into && k !== 'peerDependencies') delete manifest[k]?.[name];
     manifest[into] = sorted({ ...manifest[into], [name]: range });
     names.push(name);
+    project.chosen.set(name, found);
   }
   return names;
 }
@@ -184,7 +190,7 @@ async function ideal(project, renew = []) {
     const there = root.children.get(name);
     if (there !== undefined && !satisfies(there, range, base, base)) root.children.delete(name);
   }
-  const builder = new Builder(root, project.registry, config, base);
+  const builder = new Builder(root, project.registry, config, base, project.chosen);
   await builder.run();
   for (const text of builder.conflicts) warn('warn', `ERESOLVE ${text}`);
   mark(root, base);

@@ -94,8 +94,8 @@ function fromLock(lock, manifest) {
 }
 
 class Builder {
-  constructor(root, registry, config, base) {
-    Object.assign(this, { root, registry, config, base });
+  constructor(root, registry, config, base, chosen) {
+    Object.assign(this, { root, registry, config, base, chosen });
     this.conflicts = [];
     this.queue = [root];
     this.queued = new Set([root]);
@@ -139,6 +139,8 @@ class Builder {
   }
 
   fetch(node, name, range, kind) {
+    const given = node === this.root ? this.chosen.get(name) : undefined;
+    if (given !== undefined) return Promise.resolve({ manifest: given });
     const asked = this.registry.manifest(name, range, this.folderOf(node), this.base);
     // What is optional may be missing.
     return asked.then((manifest) => ({ manifest }), (error) => ({ error: kind === 'optional' ? undefined : error }));

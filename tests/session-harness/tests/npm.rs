@@ -178,6 +178,7 @@ fn what_npm_refuses() {
     refused("npx nothing", "ENOTFOUND");
     // A byte of the digest is another one.
     assert!(run("npm install left@old").contains("added 1 package"));
+    assert!(run("npm ls").contains("left@1.0.0"), "the tag's own version");
     run("sed -i 's/sha512-..../sha512-AAAA/' package-lock.json; rm -r node_modules");
     refused("npm ci", "EINTEGRITY");
     assert_eq!(run("ls node_modules/left 2>/dev/null | head -n 1"), "= 0\n");
