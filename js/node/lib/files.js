@@ -299,8 +299,7 @@ wrapped.rmSync = function(path, maxRetries, recursive) {
         code: 'EISDIR', message: 'is a directory', path: pathText(path), syscall: 'rm', errno: 21,
       });
     }
-    // Who does not want that has looked before.
-    if (code !== 'ENOENT') throw failure(code, 'rm', [0], [path]);
+    throw failure(code, 'rm', [0], [path]);
   }
 };
 

@@ -23,6 +23,12 @@ const ROWS: [&str; 6] =
 fn main() {
     let session = engine(Isolation::Process).session(policy()).expect("a session");
     let mut stdio = Stdio::begin(&[]);
+    let tools = ToolSettings::default();
+    let machine = MachineOptions { policy: policy(), store: None, timeout: LONG, tools };
+    let machine = Machine::new(&engine(Isolation::Process), machine).expect("a machine");
+    // The first answer takes seconds, for which no connection is to wait.
+    calculate(&machine, "1 + 1").expect("a result");
+    stdio.done("calculate", json!({"expression": "1 + 1"}));
     let tokens = format!("[[token]]\nname = 'a'\ntoken = '{TOKEN}'\n");
     let server = serve(Some(&tokens), None, ToolSettings::default());
     server.json(TOKEN, "PUT", "/v1/sessions/w", &json!(null));
@@ -36,8 +42,6 @@ fn main() {
         connection.id
     );
     let mut mcp = Kept::open(&server, "/mcp", &id, message.to_string());
-    let machine = MachineOptions { policy: policy(), store: None, timeout: LONG, tools: ToolSettings::default() };
-    let machine = Machine::new(&engine(Isolation::Process), machine).expect("a machine");
     let mut times: [Vec<Duration>; 6] = Default::default();
     for n in 0..FIRST + RUNS {
         let mut took = [Duration::ZERO; 6];

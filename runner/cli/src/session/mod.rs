@@ -23,7 +23,6 @@ pub use workspace::{print_diff, tell};
 
 use crate::Failure;
 use crate::args::session::{SessionCommand as Command, WorkspaceCommand};
-use wasibox::Exec;
 
 /// Does a command.
 pub fn run(command: Command) -> Result<u8, Failure> {
