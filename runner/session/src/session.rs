@@ -133,8 +133,9 @@ impl Cancel {
     /// Nobody waits any more. Ends the call if it runs, by its session's handle; it is not begun otherwise.
     pub fn cancel(&self, interrupt: &Interrupt) {
         let mut waited = lock(&self.0);
-        waited.is_cancelled = true;
-        if waited.is_running {
+        // A second interrupt would reach the worker when the call has ended, and end the next one.
+        let is_first = !std::mem::replace(&mut waited.is_cancelled, true);
+        if is_first && waited.is_running {
             interrupt.interrupt();
         }
     }
