@@ -78,10 +78,15 @@ pub fn inspect(path: &Path, json: bool) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Compiles every program of an image that this machine has no code for yet.
-pub fn compile(path: &Path) -> Result<u8, Failure> {
+/// Compiles every program of an image that this machine has no code for yet; with `bundle`, packs image and code there.
+pub fn compile(path: &Path, bundle: Option<&Path>) -> Result<u8, Failure> {
     let image = Arc::new(open(path)?);
-    wasibox::compile_all(image, wasibox::default_artifact_dir(), compiling())
+    let artifacts = wasibox::default_artifact_dir();
+    wasibox::compile_all(image, artifacts.clone(), compiling())
         .map_err(|e| Failure::new(125, e))?;
+    if let Some(bundle) = bundle {
+        let artifacts = artifacts.ok_or_else(|| Failure::new(125, "no home directory is known"))?;
+        wasibox::bundle::pack(path, &artifacts, bundle)?;
+    }
     Ok(0)
 }

@@ -31,6 +31,8 @@
 //! - Nothing here waits for ever: names are opened without blocking, another process's work is
 //!   waited for at most [`PATIENCE`].
 
+pub mod carry;
+
 use crate::compile::{Compiled, compile};
 use crate::heap;
 use crate::key::{self, Key};

@@ -39,6 +39,7 @@
 mod action;
 mod awake;
 mod builder;
+pub mod bundle;
 mod control;
 mod describe;
 pub mod diff;

@@ -122,4 +122,7 @@ pub struct CompileArgs {
     /// The image
     #[arg(value_name = "IMAGE")]
     pub image: PathBuf,
+    /// Write image and machine code, compressed, into a folder that other programs unpack
+    #[arg(long, value_name = "FOLDER")]
+    pub bundle: Option<PathBuf>,
 }

@@ -1,0 +1,208 @@
+//! An image and its machine code in one folder, compressed: what packages for other languages carry.
+//!
+//! # Format
+//! `image.webc.zst` is the image. `code.zst` is a line of JSON ([`Contents`]), then the bytes that it lists, one after
+//! another. `bundle.json` says how long the image is, and what it is told from others by; it is written last.
+//!
+//! Unpacking is done once: the image goes to a folder under its digest, machine code to the folder where it is kept
+//! ([`wasibox_sandbox::artifact::carry`]). Code for another engine or CPU is passed over; it is compiled then, as
+//! without a bundle.
+
+use crate::session::Error;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use wasibox_image::Image;
+use wasibox_sandbox::artifact::carry::{self, Carried, Into};
+
+/// Level of compression: docs/decisions.md has the figures.
+const LEVEL: i32 = 12;
+/// Bytes of the first line of `code.zst`, and of all that it lists.
+const MAX_LINE: u64 = 1 << 20;
+const MAX_CODE: u64 = 4 << 30;
+
+const IMAGE: &str = "image.webc.zst";
+const CODE: &str = "code.zst";
+const HEAD: &str = "bundle.json";
+
+/// `bundle.json`.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    /// [`Image::identity`] in hexadecimal.
+    image: String,
+    /// The image's bytes.
+    size: u64,
+}
+
+/// What `code.zst` holds.
+#[derive(Debug, Serialize, Deserialize)]
+struct Contents {
+    /// [`carry::identity`].
+    identity: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Part {
+    key: String,
+    /// Of a program: bytes of its code and of its memory's template; of a snapshot one number.
+    sizes: Vec<u64>,
+}
+
+fn wrong(what: &str) -> Error {
+    Error::Refused(format!("the bundle is damaged: {what}"))
+}
+
+fn at(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
+    |e| Error::Refused(format!("{}: {e}", path.display()))
+}
+
+/// Writes a bundle of an image and of the machine code that is kept for it.
+///
+/// # Errors
+/// A damaged image, code that is not kept (compile it first), a folder that cannot be written.
+pub fn pack(image: &Path, artifacts: &Path, to: &Path) -> Result<(), Error> {
+    let opened = Image::open(image)?;
+    let carried = carry::take(&opened, artifacts)?
+        .ok_or_else(|| Error::Refused("its machine code is not kept".into()))?;
+    std::fs::create_dir_all(to).map_err(at(to))?;
+    let mut from = File::open(image).map_err(at(image))?;
+    let size = compressed(&to.join(IMAGE), |out| std::io::copy(&mut from, out))?;
+    let path = to.join(CODE);
+    compressed(&path, |out| write_code(&carried, out))?;
+    let head = Head { image: hex(&opened.identity()), size };
+    let text = serde_json::to_vec(&head).map_err(std::io::Error::other)?;
+    Ok(std::fs::write(to.join(HEAD), text)?)
+}
+
+fn compressed<T>(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> std::io::Result<T>,
+) -> Result<T, Error> {
+    let file = File::create(path).map_err(at(path))?;
+    let mut out = zstd::Encoder::new(BufWriter::new(file), LEVEL)?;
+    out.include_checksum(true)?;
+    let done = fill(&mut out).map_err(at(path))?;
+    out.finish()?.flush().map_err(at(path))?;
+    Ok(done)
+}
+
+fn write_code(carried: &[Carried], out: &mut dyn Write) -> std::io::Result<()> {
+    let bytes = |c: &Carried| -> (String, Vec<Vec<u8>>) {
+        match c {
+            Carried::Program { key, code, template } => {
+                (key.clone(), vec![code.clone(), template.clone()])
+            }
+            Carried::Snapshot { key, memory } => (key.clone(), vec![memory.clone()]),
+        }
+    };
+    let all: Vec<_> = carried.iter().map(bytes).collect();
+    let part = |(key, pieces): &(String, Vec<Vec<u8>>)| Part {
+        key: key.clone(),
+        sizes: pieces.iter().map(|p| p.len() as u64).collect(),
+    };
+    let contents = Contents { identity: carry::identity(), parts: all.iter().map(part).collect() };
+    serde_json::to_writer(&mut *out, &contents)?;
+    out.write_all(b"\n")?;
+    all.iter().flat_map(|(_, pieces)| pieces).try_for_each(|piece| out.write_all(piece))
+}
+
+/// The image of a bundle, unpacked into `images`, with its machine code in `artifacts`. What is there already stays.
+/// `progress` is told of what takes time.
+///
+/// # Errors
+/// A damaged bundle, a folder that cannot be written. Code that cannot be kept is compiled later, and that is told.
+pub fn unpack(
+    bundle: &Path,
+    images: &Path,
+    artifacts: Option<&Path>,
+    progress: &dyn Fn(&str),
+) -> Result<PathBuf, Error> {
+    let path = bundle.join(HEAD);
+    let text = std::fs::read(&path).map_err(at(&path))?;
+    let head: Head = serde_json::from_slice(&text).map_err(|_| wrong(HEAD))?;
+    let is_name = head.image.len() == 64 && head.image.bytes().all(|b| b.is_ascii_hexdigit());
+    if !is_name {
+        return Err(wrong(HEAD));
+    }
+    let image = images.join(format!("{}.webc", head.image));
+    let is_there = |path: &Path| path.metadata().is_ok_and(|m| m.is_file() && m.len() == head.size);
+    if is_there(&image) {
+        return Ok(image);
+    }
+    std::fs::create_dir_all(images).map_err(at(images))?;
+    // One process unpacks, others wait for it.
+    let lock = images.join(format!("{}.lock", head.image));
+    let held = File::create(&lock).map_err(at(&lock))?;
+    held.lock().map_err(at(&lock))?;
+    if is_there(&image) {
+        return Ok(image);
+    }
+    progress("unpacking the image, once");
+    if let Some(artifacts) = artifacts
+        && let Err(e) = take_code(&bundle.join(CODE), artifacts)
+    {
+        progress(&format!("not taking the machine code of the bundle: {e}"));
+    }
+    // The image's name comes last: where it is there, the code is, too.
+    take_image(&bundle.join(IMAGE), &image, &head)?;
+    progress("unpacked the image");
+    Ok(image)
+}
+
+fn take_image(from: &Path, to: &Path, head: &Head) -> Result<(), Error> {
+    let part = to.with_extension(format!("{}.part", std::process::id()));
+    let done = (|| {
+        let mut frame = zstd::Decoder::new(File::open(from).map_err(at(from))?)?;
+        let mut out = File::create(&part).map_err(at(&part))?;
+        let mut all = (&mut frame).take(head.size + 1);
+        let size = std::io::copy(&mut all, &mut out).map_err(at(&part))?;
+        if size != head.size || hex(&Image::open(&part)?.identity()) != head.image {
+            return Err(wrong(IMAGE));
+        }
+        std::fs::rename(&part, to).map_err(at(to))
+    })();
+    if done.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+    done
+}
+
+/// Takes machine code in, if it is for this machine.
+fn take_code(from: &Path, artifacts: &Path) -> Result<(), Error> {
+    let mut code = BufReader::new(zstd::Decoder::new(File::open(from).map_err(at(from))?)?);
+    let mut line = Vec::new();
+    (&mut code).take(MAX_LINE).read_until(b'\n', &mut line)?;
+    let contents: Contents = serde_json::from_slice(&line).map_err(|_| wrong(CODE))?;
+    if contents.identity != carry::identity() {
+        return Err(Error::Refused("it was made for another CPU".into()));
+    }
+    let into = Into::dir(artifacts).map_err(Error::Refused)?;
+    let mut left = MAX_CODE;
+    for Part { key, sizes } in contents.parts {
+        let mut pieces = Vec::new();
+        for size in sizes {
+            left = left.checked_sub(size).ok_or_else(|| wrong(CODE))?;
+            let mut piece = Vec::new();
+            (&mut code).take(size).read_to_end(&mut piece)?;
+            if piece.len() as u64 != size {
+                return Err(wrong(CODE));
+            }
+            pieces.push(piece);
+        }
+        let carried = match <[Vec<u8>; 2]>::try_from(pieces) {
+            Ok([code, template]) => Carried::Program { key, code, template },
+            Err(mut pieces) => match (pieces.pop(), pieces.pop()) {
+                (Some(memory), None) => Carried::Snapshot { key, memory },
+                _ => return Err(wrong(CODE)),
+            },
+        };
+        into.put(&carried)?;
+    }
+    Ok(())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
