@@ -17,24 +17,26 @@ use crate::kept::{self, Program};
 use crate::key::Key;
 use crate::progress::Steps;
 use crate::python::{Order, Profile};
-use crate::{flavour, python, rootfs};
+use crate::{flavour, python, rootfs, sdk};
 
 const GUEST: &str = "wasm32-wasip1";
 
 /// The guest's multicall module.
 pub const BOX: Program =
-    Program { package: "box", profile: "guest", target: Some(GUEST), file: "box.wasm" };
+    Program { package: "box", profile: "guest", target: Some(GUEST), file: "box.wasm", with: &[] };
 
 /// The host's command line.
 pub const RUNNER: Program =
-    Program { package: "wasibox-cli", profile: "release", target: None, file: "runner" };
+    Program { package: "wasibox-cli", profile: "release", target: None, file: "runner", with: &[] };
 
 /// Files of `dist/` in the order of SHA256SUMS.
 const FILES: &[&str] = &["box.wasm", "image.webc", "python.wasm", "runner"];
 
 /// Builds `dist/`.
 pub fn run(args: &[String]) -> Result<ExitCode> {
-    let order = match order(args) {
+    let mut args = args.to_vec();
+    let packages = args.iter().position(|arg| arg == "--sdk").map(|at| args.remove(at));
+    let order = match order(&args) {
         Ok(order) => order,
         Err(why) => {
             eprintln!("xtask dist: {why}");
@@ -104,6 +106,9 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     write_sums(&dist)?;
     steps.end("written");
     steps.finish("dist/ is complete");
+    if packages.is_some() {
+        sdk::build()?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -18,8 +18,13 @@ use crate::key::Key;
 use crate::python::{self, Source};
 
 /// The guest's JavaScript.
-pub const JS: Program =
-    Program { package: "js", profile: "guest", target: Some("wasm32-wasip1"), file: "js.wasm" };
+pub const JS: Program = Program {
+    package: "js",
+    profile: "guest",
+    target: Some("wasm32-wasip1"),
+    file: "js.wasm",
+    with: &[],
+};
 
 /// Commands of the image that it is.
 pub const COMMANDS: &[&str] = &["js", "node", "npm", "npx", "tsx"];

@@ -26,6 +26,8 @@ pub struct Program {
     pub target: Option<&'static str>,
     /// The file that cargo makes.
     pub file: &'static str,
+    /// Crates that are built in the same run, so that it has their features, and Wasmer is not compiled once more.
+    pub with: &'static [&'static str],
 }
 
 /// A built program.
@@ -60,6 +62,9 @@ pub fn build_with(
     }
     let mut cargo = env::cached_cargo()?;
     cargo.args(["build", "--locked", "--profile", program.profile, "-p", program.package]);
+    for name in program.with {
+        cargo.args(["-p", name]);
+    }
     if let Some(target) = program.target {
         cargo.args(["--target", target]);
     }
@@ -99,6 +104,9 @@ fn key(program: &Program) -> Result<String> {
     }
     key.tree(&root, &["Cargo.toml", "Cargo.lock", ".cargo/config.toml"])?;
     let crates = env::crates()?;
+    for name in program.with {
+        key.text(name);
+    }
     for name in closure(&crates, program.package) {
         let package = crates.iter().find(|p| p.name == name).context("a crate of the closure")?;
         key.text(&name);

@@ -20,6 +20,7 @@ mod programs;
 mod progress;
 mod python;
 mod rootfs;
+mod sdk;
 mod shared;
 mod suite;
 mod test;
@@ -31,9 +32,10 @@ use std::process::ExitCode;
 const TASKS: &[(&str, &str, &str)] = &[
     (
         "dist",
-        "[--profile core|data|full] [--from-source]",
-        "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS",
+        "[--profile core|data|full] [--from-source] [--sdk]",
+        "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS; --sdk: the package for Python in dist/sdk",
     ),
+    ("sdk", "", "build the package for Python, and run its tests where it is installed"),
     ("run", "[--] CMD [ARG...]", "run a command in dist/image.webc"),
     ("test", "[--fast]", "all checks and tests; --fast leaves out lints and host crates"),
     (
@@ -94,6 +96,7 @@ fn main() -> ExitCode {
     let result = match task.as_str() {
         "dist" => dist::run(&rest),
         "run" => dist::exec(&rest),
+        "sdk" => sdk::run(&rest),
         "test" => test::run(&rest),
         "conformance" => conformance::run(&rest),
         "bench" => bench::run(&rest),

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, ensure};
 
 use crate::progress::Steps;
-use crate::{deny, dist, env, escape, tidy};
+use crate::{deny, dist, env, escape, sdk, tidy};
 
 /// Crates that pull in Wasmer: built in the cache folder, in the profile of `dist`, so that
 /// Wasmer is compiled once.
@@ -19,6 +19,8 @@ const HOST: &[&str] = &[
     "wasibox-http",
     "wasibox-cli",
     "wasibox-image",
+    "wasibox-sdk",
+    "wasibox-python",
 ];
 
 /// Runs all tests. With `--fast` without lints and without the host's crates.
@@ -31,7 +33,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     };
-    let mut steps = Steps::new(if fast { 3 } else { 10 });
+    let mut steps = Steps::new(if fast { 3 } else { 11 });
     if !fast {
         steps.begin("format");
         env::run(env::cargo().args(["fmt", "--all", "--check"]))?;
@@ -71,6 +73,12 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         let mut sessions = env::cached_cargo()?;
         sessions.args(["test", "--locked", "--release", "-p", "wasibox-sessions"]);
         env::run(sessions.env("WASIBOX_DIST", env::dist()))?;
+        steps.end("ok");
+    }
+    if !fast {
+        steps.begin("the package for Python");
+        sdk::build()?;
+        sdk::test()?;
         steps.end("ok");
     }
     steps.begin("cases and end-to-end tests");

@@ -8,6 +8,7 @@
 //! | `sandbox` | sessions by threads and by processes, and what the jail costs |
 //! | `bridge` | requests to a server of the host against native programs' |
 //! | `doors` | one call by the crate, by MCP, by HTTP |
+//! | `sdk` | a call and a file by the crate and by the package for Python |
 //! | `shell` | the shell's constructs against bash and dash, without start-up |
 //! | `python` | start, imports, arrays and tables against CPython built for this machine |
 //! | `pyperformance` | CPython's own benchmarks, the same interpreter here and there |
@@ -19,6 +20,7 @@ mod doors;
 mod pyperformance;
 mod python;
 mod sandbox;
+mod sdk;
 mod shell;
 
 use std::process::{Command, ExitCode, Stdio};
@@ -42,6 +44,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         ("sandbox", sandbox::run),
         ("bridge", bridge::run),
         ("doors", doors::run),
+        ("sdk", sdk::run),
         ("shell", shell::run),
         ("curves", curves::run),
         ("python", python::run),

@@ -1,0 +1,231 @@
+//! A call: what is asked for, and output as it comes.
+
+use crate::failure::Failure;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::time::Duration;
+use wasibox::{Cancel, Exec, Inherited, Input, Outcome, Output, Session};
+
+/// Bytes of output that a chunk has at most.
+const CHUNK: usize = 64 << 10;
+/// What is captured at most if nothing else is said.
+const CAPTURE: u64 = 16 << 20;
+
+/// What runs, and how.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CallOptions {
+    /// A script for the session's shell; or
+    script: Option<String>,
+    /// arguments of a command; or
+    argv: Option<Vec<String>>,
+    /// a cell of the session's Python interpreter.
+    python: Option<String>,
+    env: BTreeMap<String, String>,
+    cwd: Option<String>,
+    /// Seconds.
+    timeout: Option<f64>,
+    /// Bytes of output that are captured.
+    max_output: Option<u64>,
+    /// Whether changed files are listed; they are if nothing is said.
+    list_files: Option<bool>,
+    keep_background: bool,
+}
+
+impl CallOptions {
+    /// Reads options from JSON.
+    ///
+    /// # Errors
+    /// If they are none.
+    pub fn parse(text: &str) -> Result<CallOptions, Failure> {
+        Ok(serde_json::from_str(text)?)
+    }
+
+    /// The call, with its standard input.
+    ///
+    /// # Errors
+    /// A time or a variable that is none; nothing to run, or two things.
+    pub fn exec(self, stdin: Vec<u8>) -> Result<Exec, Failure> {
+        let mut exec = match (self.script, self.argv, self.python) {
+            (Some(script), None, None) => Exec::script(script),
+            (None, Some(argv), None) if !argv.is_empty() => Exec::new(argv),
+            (None, None, Some(code)) => Exec::python(code),
+            _ => {
+                return Err(Failure::invalid(
+                    "a call is a script, a list of arguments or a cell of Python",
+                ));
+            }
+        };
+        for (name, value) in self.env {
+            let is_bad = name.is_empty() || name.contains('=');
+            if is_bad || name.contains('\0') || value.contains('\0') {
+                return Err(Failure::invalid(format!("env: '{name}' is no variable")));
+            }
+            exec.env.push((name.into(), value.into()));
+        }
+        if let Some(cwd) = self.cwd {
+            if !cwd.starts_with('/') {
+                return Err(Failure::invalid(format!("cwd: '{cwd}' is not an absolute path")));
+            }
+            exec.cwd = Some(cwd);
+        }
+        if let Some(seconds) = self.timeout {
+            let timeout = Duration::try_from_secs_f64(seconds).ok().filter(|t| !t.is_zero());
+            exec.timeout =
+                Some(timeout.ok_or_else(|| Failure::invalid("timeout is no time in seconds"))?);
+        }
+        exec.input = Input::Bytes(stdin);
+        exec.output = Output::Capture { limit: self.max_output.unwrap_or(CAPTURE) };
+        exec.list_files = self.list_files.unwrap_or(true);
+        exec.keep_background = self.keep_background;
+        Ok(exec)
+    }
+}
+
+/// Bytes of standard input that go with the command; more goes by a pipe.
+const INPUT: usize = 256 << 10;
+
+/// Takes output as it comes: whether it is standard error, and bytes.
+pub type Chunk<'a> = &'a (dyn Fn(bool, &[u8]) + Sync);
+
+/// Runs a call as long as nobody cancels it. With `chunk`, output is given as it comes, and is in the outcome besides.
+///
+/// # Errors
+/// If it could not be begun, or was cancelled before; if the session's process died of it. A command that fails is an outcome.
+pub fn run(
+    session: &Session,
+    mut exec: Exec,
+    cancel: &Cancel,
+    chunk: Option<Chunk<'_>>,
+) -> Result<Outcome, Failure> {
+    // A call's own time never passes the policy's.
+    let most = session.policy().limits.timeout;
+    exec.timeout = match (exec.timeout, most) {
+        (Some(asked), Some(most)) => Some(asked.min(most)),
+        (asked, _) => asked,
+    };
+    let is_short = matches!(&exec.input, Input::Bytes(bytes) if bytes.len() <= INPUT);
+    if is_short && chunk.is_none() {
+        return Ok(session.exec_unless(exec, cancel, None)?);
+    }
+    let input = match &mut exec.input {
+        Input::Bytes(bytes) if bytes.len() > INPUT => std::mem::take(bytes),
+        _ => Vec::new(),
+    };
+    let (stdin, feed) = pipe()?;
+    if !input.is_empty() {
+        exec.input = Input::Inherit;
+    }
+    let limit = match exec.output {
+        Output::Capture { limit } => limit,
+        Output::Inherit => 0,
+    };
+    let ((out, out_end), (err, err_end)) = (pipe()?, pipe()?);
+    std::thread::scope(|scope| {
+        let readers = chunk.map(|chunk| {
+            exec.output = Output::Inherit;
+            let stdout = scope.spawn(move || drain(out, limit, &|bytes| chunk(false, bytes)));
+            let stderr = scope.spawn(move || drain(err, limit, &|bytes| chunk(true, bytes)));
+            (stdout, stderr)
+        });
+        scope.spawn(move || write_all(feed, &input));
+        let streams = Inherited { stdin: &stdin, stdout: &out_end, stderr: &err_end };
+        let result = session.exec_unless(exec, cancel, Some(&streams));
+        // Readers end with the last writer, and whoever writes with the last reader.
+        drop((stdin, out_end, err_end));
+        let Some((stdout, stderr)) = readers else { return Ok(result?) };
+        let (stdout, is_cut) = stdout.join().unwrap_or_default();
+        let (stderr, is_cut_too) = stderr.join().unwrap_or_default();
+        let mut outcome = result?;
+        outcome.truncated |= is_cut || is_cut_too;
+        (outcome.stdout, outcome.stderr) = (stdout, stderr);
+        Ok(outcome)
+    })
+}
+
+/// Writes standard input, as far as somebody reads it.
+fn write_all(mut to: PipeWriter, bytes: &[u8]) {
+    let _ = to.write_all(bytes);
+}
+
+/// Reads to the end; keeps the first `limit` bytes, and says whether there were more.
+fn drain(mut from: PipeReader, limit: u64, tell: &dyn Fn(&[u8])) -> (Vec<u8>, bool) {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let (mut kept, mut is_cut) = (Vec::new(), false);
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return (kept, is_cut),
+            Ok(n) => {
+                tell(&buffer[..n]);
+                let room = (limit - kept.len()).min(n);
+                kept.extend_from_slice(&buffer[..room]);
+                is_cut |= room < n;
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return (kept, true),
+        }
+    }
+}
+
+/// An outcome in three: standard output, standard error, and all else as JSON, as `runner exec --json` writes it.
+pub fn told(mut outcome: Outcome) -> (Vec<u8>, Vec<u8>, String) {
+    let stdout = std::mem::take(&mut outcome.stdout);
+    let stderr = std::mem::take(&mut outcome.stderr);
+    let rest = serde_json::to_string(&outcome).unwrap_or_else(|_| "{}".to_owned());
+    (stdout, stderr, rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exec(text: &str) -> Result<Exec, String> {
+        let options = CallOptions::parse(text).map_err(|e| e.text)?;
+        options.exec(b"in".to_vec()).map_err(|e| e.text)
+    }
+
+    #[test]
+    fn options_become_a_call() {
+        let text = r#"{"argv": ["ls", "-l"], "env": {"A": "b"}, "cwd": "/tmp", "timeout": 1.5,
+                       "max_output": 10, "list_files": false}"#;
+        let e = exec(text).unwrap();
+        assert_eq!(e.argv, [b"ls".to_vec(), b"-l".to_vec()]);
+        assert_eq!(e.timeout, Some(Duration::from_millis(1500)));
+        assert_eq!(e.output, Output::Capture { limit: 10 });
+        assert_eq!((e.input, e.list_files), (Input::Bytes(b"in".to_vec()), false));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (text, why) in [
+            ("{}", "a call is"),
+            (r#"{"script": "a", "python": "b"}"#, "a call is"),
+            (r#"{"argv": []}"#, "a call is"),
+            (r#"{"script": "a", "env": {"A=": "b"}}"#, "'A='"),
+            (r#"{"script": "a", "cwd": "tmp"}"#, "absolute"),
+            (r#"{"script": "a", "timeout": 0}"#, "no time"),
+            (r#"{"script": "a", "timeout": -1}"#, "no time"),
+            (r#"{"script": "a", "time": 1}"#, "time"),
+        ] {
+            assert!(exec(text).unwrap_err().contains(why), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_drained_is_told_whole_and_kept_in_part() {
+        let (from, mut to) = pipe().unwrap();
+        let writer = std::thread::spawn(move || {
+            use std::io::Write;
+            to.write_all(&[7; 100_000]).unwrap();
+        });
+        let told = std::sync::atomic::AtomicUsize::new(0);
+        let count = |bytes: &[u8]| {
+            told.fetch_add(bytes.len(), std::sync::atomic::Ordering::Relaxed);
+        };
+        let (kept, is_cut) = drain(from, 1000, &count);
+        writer.join().unwrap();
+        assert_eq!((kept.len(), is_cut, told.into_inner()), (1000, true, 100_000));
+    }
+}

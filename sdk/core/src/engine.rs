@@ -1,0 +1,184 @@
+//! Engines and sessions of their options.
+
+use crate::failure::Failure;
+use crate::policy::policy;
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use wasibox::store::Store;
+use wasibox::{Engine, EngineOptions, Isolation, Session};
+
+/// What an engine is made of.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Options {
+    image: PathBuf,
+    /// The program that serves as a worker.
+    #[serde(default)]
+    program: Option<PathBuf>,
+    /// Where machine code is kept.
+    #[serde(default)]
+    artifacts: Option<PathBuf>,
+    #[serde(default)]
+    isolation: Option<Words>,
+    #[serde(default)]
+    warm: Option<usize>,
+    #[serde(default)]
+    awake: Option<usize>,
+    /// Seconds; 0: never.
+    #[serde(default)]
+    idle: Option<f64>,
+    #[serde(default)]
+    require_walls: bool,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Words {
+    Process,
+    Threads,
+}
+
+/// An engine of options in JSON. `progress` is told of what takes time, one line each, on another thread.
+///
+/// # Errors
+/// Options that make no sense; a missing or damaged image, no program for workers.
+pub fn engine(
+    options: &str,
+    progress: impl Fn(&str) + Send + Sync + 'static,
+) -> Result<Engine, Failure> {
+    let said: Options = serde_json::from_str(options)?;
+    let mut options = EngineOptions::new(said.image);
+    if let Some(words) = said.isolation {
+        options.isolation = match words {
+            Words::Process => Isolation::Process,
+            Words::Threads => Isolation::Threads,
+        };
+    }
+    options.pool.program = said.program.or(options.pool.program);
+    options.pool.artifacts = said.artifacts.or(options.pool.artifacts);
+    options.pool.warm = said.warm.unwrap_or(options.pool.warm);
+    options.pool.require_walls = said.require_walls;
+    options.pool.progress = Arc::new(progress);
+    options.awake = said.awake.unwrap_or(options.awake);
+    if let Some(seconds) = said.idle {
+        let idle = Duration::try_from_secs_f64(seconds);
+        let idle = idle.map_err(|_| Failure::invalid("idle is no time in seconds"))?;
+        options.idle = (!idle.is_zero()).then_some(idle);
+    }
+    Ok(Engine::new(options)?)
+}
+
+/// How a session begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Open {
+    /// The one of that name if there is one, else a new one.
+    #[default]
+    Any,
+    /// A new one.
+    Create,
+    /// One that is there.
+    Open,
+}
+
+/// What a session is to be.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Opener {
+    /// The file that keeps it; in memory without.
+    store: Option<PathBuf>,
+    name: Option<String>,
+    open: Open,
+    /// A policy file.
+    policy_file: Option<PathBuf>,
+    /// The words of one.
+    policy: Value,
+}
+
+impl Opener {
+    /// Reads one from JSON.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn parse(text: &str) -> Result<Opener, Failure> {
+        Ok(serde_json::from_str(text)?)
+    }
+
+    fn granted(&self) -> Result<wasibox::Policy, Failure> {
+        let empty = Value::Object(serde_json::Map::new());
+        let said = if self.policy.is_null() { &empty } else { &self.policy };
+        let (granted, walls) =
+            policy(self.policy_file.as_deref(), said, &std::env::current_dir()?)?;
+        match walls {
+            true => Err(Failure::invalid(
+                "policy: require-walls is an option of the engine here (require_walls)",
+            )),
+            false => Ok(granted),
+        }
+    }
+
+    /// The session.
+    ///
+    /// # Errors
+    /// A policy that makes no sense, a store that cannot be used, a session that is not there or in use.
+    pub fn open(&self, engine: &Engine) -> Result<Session, Failure> {
+        let policy = self.granted()?;
+        let (store, name) = match (&self.store, &self.name) {
+            (None, None) => return Ok(engine.session(policy)?),
+            (None, Some(name)) => {
+                let sessions = engine.sessions(Store::in_memory()?);
+                return Ok(sessions.create(name, policy)?);
+            }
+            (Some(store), name) => (store, name.as_deref().unwrap_or("default")),
+        };
+        let sessions = engine.store(store)?;
+        Ok(match self.open {
+            Open::Create => sessions.create(name, policy)?,
+            Open::Open => sessions.session(name, policy)?,
+            Open::Any => match sessions.session(name, policy.clone()) {
+                Err(wasibox::Error::Store(wasibox::store::Error::NoSession(_))) => {
+                    sessions.create(name, policy)?
+                }
+                found => found?,
+            },
+        })
+    }
+
+    /// A session out of a snapshot (`.wbs`).
+    ///
+    /// # Errors
+    /// If it is none; as [`Opener::open`].
+    pub fn load(&self, engine: &Engine, from: impl std::io::Read) -> Result<Session, Failure> {
+        let policy = self.granted()?;
+        let store = match &self.store {
+            Some(path) => engine.store(path)?,
+            None => engine.sessions(Store::in_memory()?),
+        };
+        Ok(store.import(self.name.as_deref().unwrap_or("default"), from, policy)?)
+    }
+}
+
+/// A second session of what one is; without a name it gets one that is free.
+///
+/// # Errors
+/// If the name is taken, or the session works in a workspace.
+pub fn fork(session: &Session, name: Option<&str>) -> Result<Session, Failure> {
+    static COUNT: AtomicU64 = AtomicU64::new(1);
+    if let Some(name) = name {
+        return Ok(session.fork(name)?);
+    }
+    let base = session.name()?;
+    // A fork of a fork is not longer for it.
+    let base = base.rsplit_once("-fork").map_or(base.as_str(), |(base, _)| base).to_owned();
+    loop {
+        let name = format!("{base}-fork{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        match session.fork(&name) {
+            Err(wasibox::Error::Store(wasibox::store::Error::Exists(_))) => {}
+            forked => return Ok(forked?),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Whole files, and requests about files as JSON.
+
+use crate::failure::{Failure, Kind};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use wasibox::Session;
+use wasibox::files::{Answer, Data, Request, UploadOf};
+
+/// Bytes of a file that one request carries.
+const PART: u64 = 8 << 20;
+
+/// A request and its answer in JSON, as `docs/files.md` has them.
+///
+/// # Errors
+/// A request that is none; what cannot be done.
+pub fn request(session: &Session, text: &str) -> Result<String, Failure> {
+    let request: Request = serde_json::from_str(text)?;
+    Ok(serde_json::to_string(&session.files(&request)?)?)
+}
+
+/// A file's bytes.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn read_file(session: &Session, path: &str) -> Result<Vec<u8>, Failure> {
+    let mut all = Vec::new();
+    loop {
+        let offset = all.len() as u64;
+        let part = Request::Download { path: path.to_owned(), offset, limit: Some(PART) };
+        let Answer::Data { data, next_offset, size, .. } = session.files(&part)? else {
+            return Err(Failure::new(Kind::Internal, "another answer than was asked for"));
+        };
+        if all.is_empty() {
+            all = data.0;
+            let rest = size.saturating_sub(all.len() as u64);
+            all.reserve_exact(usize::try_from(rest).unwrap_or(0));
+        } else {
+            all.extend_from_slice(&data.0);
+        }
+        match next_offset {
+            // A file that shrinks meanwhile ends here, too.
+            Some(next) if next > offset => {}
+            _ => return Ok(all),
+        }
+    }
+}
+
+/// Makes a file's bytes these. One of up to 8 MiB is replaced at once, a longer one is written part by part.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_file(
+    session: &Session,
+    path: &str,
+    bytes: &[u8],
+    mode: Option<u16>,
+) -> Result<(), Failure> {
+    let whole = bytes.len() as u64 <= PART;
+    let mut offset = 0;
+    loop {
+        let part = &bytes[offset..bytes.len().min(offset + PART as usize)];
+        let request = Request::Upload(UploadOf {
+            path: path.to_owned(),
+            data: Data(part.to_vec()),
+            offset: (!whole).then_some(offset as u64),
+            mode,
+        });
+        session.files(&request)?;
+        offset += part.len();
+        if offset >= bytes.len() {
+            return Ok(());
+        }
+    }
+}
+
+/// Writes the session as one file (`.wbs`), which is whole or not there.
+///
+/// # Errors
+/// If the store is damaged, or the file cannot be written.
+pub fn export_file(session: &Session, path: &Path, all: bool) -> Result<(), Failure> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = Path::new(&name);
+    let told = |e: std::io::Error| Failure::invalid(format!("{}: {e}", path.display()));
+    let done = (|| {
+        let mut out = BufWriter::new(File::create(part).map_err(told)?);
+        session.snapshot(all, &mut out)?;
+        out.flush().map_err(told)?;
+        std::fs::rename(part, path).map_err(told)
+    })();
+    if done.is_err() {
+        let _ = std::fs::remove_file(part);
+    }
+    done
+}

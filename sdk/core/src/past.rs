@@ -1,0 +1,77 @@
+//! A session's past, as JSON.
+
+use crate::failure::Failure;
+use serde_json::{Value, json};
+use wasibox::Session;
+use wasibox::store::snapshot::{self, Commit};
+use wasibox::store::{self};
+
+/// Bytes of a command that are shown.
+const COMMAND: usize = 64 << 10;
+
+/// All its commits, the oldest first.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn history(session: &Session) -> Result<String, Failure> {
+    let tags = session.tags()?;
+    let all = session.history()?;
+    let all: Result<Vec<Value>, Failure> =
+        all.iter().map(|commit| shown(session, commit, &tags)).collect();
+    Ok(Value::Array(all?).to_string())
+}
+
+/// The number of the commit that it is at.
+///
+/// # Errors
+/// If it has no history.
+pub fn head(session: &Session) -> Result<u64, Failure> {
+    Ok(session.head()?.number)
+}
+
+/// The names of commits, and their numbers.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn tags(session: &Session) -> Result<Vec<(String, u64)>, Failure> {
+    Ok(session.tags()?)
+}
+
+/// The log, the oldest entry first: objects with a time in nanoseconds since the epoch.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn log(session: &Session) -> Result<String, Failure> {
+    let mut all = Vec::new();
+    session.audit(&mut |time, entry| {
+        let mut entry: Value = serde_json::from_str(entry).unwrap_or(Value::Null);
+        if let Value::Object(entry) = &mut entry {
+            entry.insert("time".to_owned(), time.into());
+        }
+        all.push(entry);
+    })?;
+    Ok(Value::Array(all).to_string())
+}
+
+fn shown(session: &Session, commit: &Commit, tags: &[(String, u64)]) -> Result<Value, Failure> {
+    let call = &commit.call;
+    let command = session.store()?.with_objects(|o| call.command.load(o, 1 << 20));
+    // Of a command that is longer than that nothing is shown.
+    let mut command = command.or_else(|e| match e {
+        snapshot::Error::TooLarge(_) => Ok(Vec::new()),
+        e => Err(store::Error::from(e)),
+    })?;
+    command.truncate(COMMAND);
+    let names: Vec<&str> =
+        tags.iter().filter(|(_, n)| *n == commit.number).map(|(name, _)| name.as_str()).collect();
+    Ok(json!({
+        "number": commit.number,
+        "parent": commit.parent,
+        "command": String::from_utf8_lossy(&command),
+        "exit_code": call.exit_code,
+        "time": call.time as f64 / 1e9,
+        "duration": call.duration as f64 / 1e9,
+        "changed_files": call.changed_count,
+        "tags": names,
+    }))
+}

@@ -1,0 +1,88 @@
+//! Policies as programs say them: a policy file, and the same words as data.
+
+use crate::failure::Failure;
+use serde_json::Value;
+use std::path::Path;
+use wasibox::Policy;
+use wasibox::policy::PolicyFile;
+
+/// A policy of a file, if there is one, and of an object with the words of a policy file, which come before the file's: it
+/// may name another preset, changes single limits, adds mounts and rules. Host paths in it begin at `dir` unless they are
+/// absolute, those of the file where it lies. Says besides whether walls are required.
+///
+/// # Errors
+/// A file that cannot be read; words that make no sense.
+pub fn policy(file: Option<&Path>, said: &Value, dir: &Path) -> Result<(Policy, bool), Failure> {
+    let mut policy = match file {
+        Some(file) => PolicyFile::read(file).map_err(Failure::invalid)?,
+        None => PolicyFile::default(),
+    };
+    let table: toml::Table = serde_json::from_value(without_nulls(said))
+        .map_err(|e| Failure::invalid(format!("policy: {e}")))?;
+    let text = toml::to_string(&table).map_err(Failure::invalid)?;
+    let said = PolicyFile::parse(&text, dir)
+        .map_err(|mistake| Failure::invalid(format!("policy: {}", mistake.message)))?;
+    policy.preset = said.preset.or(policy.preset);
+    policy.limits = said.limits.over(&policy.limits);
+    policy.mounts.retain(|old| said.mounts.iter().all(|new| new.guest != old.guest));
+    policy.mounts.extend(said.mounts);
+    policy.workspace = said.workspace.or(policy.workspace);
+    policy.network.allow.extend(said.network.allow);
+    policy.network.deny.extend(said.network.deny);
+    policy.network.secrets.extend(said.network.secrets);
+    policy.fresh_programs |= said.fresh_programs;
+    policy.require_walls |= said.require_walls;
+    Ok((policy.policy(), policy.require_walls))
+}
+
+/// TOML has no null: what is null was not said.
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Object(o) => {
+            let some = o.iter().filter(|(_, v)| !v.is_null());
+            Value::Object(some.map(|(k, v)| (k.clone(), without_nulls(v))).collect())
+        }
+        Value::Array(a) => Value::Array(a.iter().map(without_nulls).collect()),
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::time::Duration;
+
+    #[test]
+    fn what_is_said_comes_before_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("p.toml");
+        let text = "preset = 'strict'\n[limits]\nmemory = '1G'\ntimeout = 5\n\
+                    [[mount]]\nhost = 'a'\nguest = '/a'\n[[mount]]\nhost = 'b'\nguest = '/b'\n";
+        std::fs::write(&file, text).unwrap();
+        let said = json!({
+            "preset": null,
+            "limits": {"timeout": 7.5},
+            "mount": [{"host": "c", "guest": "/b", "writable": true, "quota": "1M"}],
+            "network": {"allow": ["GET http://127.0.0.1:1/"]},
+        });
+        let (policy, walls) = policy(Some(&file), &said, Path::new("/here")).unwrap();
+        assert!(!walls);
+        assert_eq!(policy.limits.timeout, Some(Duration::from_secs_f64(7.5)));
+        assert_eq!((policy.limits.memory, policy.limits.processes), (1 << 30, 16));
+        let mounts: Vec<_> = policy.mounts.iter().map(|m| (m.guest.as_str(), m.writable)).collect();
+        assert_eq!(mounts, [("/a", false), ("/b", true)]);
+        assert_eq!(policy.mounts[0].host, dir.path().join("a"));
+        assert_eq!(policy.mounts[1].host, Path::new("/here/c"));
+        assert_eq!(policy.network.allow.len(), 1);
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        let wrong = |said: Value| policy(None, &said, Path::new("/")).unwrap_err().text;
+        assert!(wrong(json!({"limits": {"memorie": 1}})).contains("memorie"));
+        assert!(wrong(json!({"preset": "lax"})).contains("lax"));
+        assert!(wrong(json!({"network": {"allow": ["what"]}})).starts_with("policy: "));
+        assert!(wrong(json!({"mount": [{"host": "a", "guest": "b"}]})).contains("absolute"));
+    }
+}

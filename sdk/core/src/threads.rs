@@ -1,0 +1,113 @@
+//! Threads on which calls wait, so that a program's loop does not: a loop's own pool is small, and a call may take as long
+//! as its guest.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+/// Most threads; what is more waits for one.
+const MOST: usize = 512;
+/// How long a thread waits for the next job.
+const IDLE: Duration = Duration::from_secs(10);
+/// Jobs mostly wait for another process.
+const STACK: usize = 1 << 20;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    threads: usize,
+    idle: usize,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { jobs: VecDeque::new(), threads: 0, idle: 0 });
+static CHANGED: Condvar = Condvar::new();
+
+fn lock() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Does something on another thread. Nobody waits for it when the process ends.
+///
+/// # Errors
+/// If there can be no thread.
+pub fn spawn(job: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    let mut state = lock();
+    state.jobs.push_back(Box::new(job));
+    if state.idle >= state.jobs.len() || state.threads >= MOST {
+        CHANGED.notify_one();
+        return Ok(());
+    }
+    let builder = std::thread::Builder::new().name("wasibox-call".into()).stack_size(STACK);
+    match builder.spawn(work) {
+        Ok(_) => {
+            state.threads += 1;
+            Ok(())
+        }
+        // Another thread comes to it.
+        Err(_) if state.threads > 0 => Ok(()),
+        Err(e) => {
+            state.jobs.pop_back();
+            Err(e)
+        }
+    }
+}
+
+fn work() {
+    /// Counts a thread out, also if its job panics.
+    struct Counted;
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            lock().threads -= 1;
+        }
+    }
+    let _counted = Counted;
+    loop {
+        let mut state = lock();
+        let job = loop {
+            if let Some(job) = state.jobs.pop_front() {
+                break job;
+            }
+            state.idle += 1;
+            let (again, waited) =
+                CHANGED.wait_timeout(state, IDLE).unwrap_or_else(|e| e.into_inner());
+            state = again;
+            state.idle -= 1;
+            if waited.timed_out() && state.jobs.is_empty() {
+                return;
+            }
+        };
+        drop(state);
+        job();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn jobs_that_wait_do_not_hold_others_up() {
+        let (sender, receiver) = channel();
+        let (release, wait) = channel::<()>();
+        let wait = std::sync::Arc::new(Mutex::new(wait));
+        for n in 0..40 {
+            let (sender, wait) = (sender.clone(), wait.clone());
+            spawn(move || {
+                // All but the last wait for it.
+                if n < 39 {
+                    let _ = wait.lock().unwrap_or_else(|e| e.into_inner()).recv();
+                }
+                let _ = sender.send(n);
+            })
+            .unwrap();
+        }
+        assert_eq!(receiver.recv_timeout(Duration::from_secs(60)), Ok(39));
+        drop(release);
+        let mut rest: Vec<i32> = receiver.iter().take(39).collect();
+        rest.sort_unstable();
+        assert_eq!(rest, (0..39).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,110 @@
+//! `_native.Engine`.
+
+use crate::failure::raised;
+use crate::own::Own;
+use crate::session::Session;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use wasibox_sdk::{Opener, wasibox};
+
+/// An image, and what its sessions share.
+#[pyclass(frozen, module = "wasibox._native")]
+pub struct Engine(Own<wasibox::Engine>);
+
+/// Calls a function of Python's with a line; what it raises is written to `sys.stderr`, since nobody waits for it.
+fn tell(progress: &Py<PyAny>, line: &str) {
+    Python::attach(|py| {
+        if let Err(e) = progress.call1(py, (line,)) {
+            e.write_unraisable(py, Some(progress.bind(py)));
+        }
+    });
+}
+
+#[pymethods]
+impl Engine {
+    #[new]
+    #[pyo3(signature = (options, progress=None))]
+    fn new(py: Python<'_>, options: &str, progress: Option<Py<PyAny>>) -> PyResult<Engine> {
+        let progress = move |line: &str| {
+            if let Some(progress) = &progress {
+                tell(progress, line);
+            }
+        };
+        let made = py.detach(|| wasibox_sdk::engine(options, progress));
+        made.map(|engine| Engine(Own::new(engine))).map_err(raised)
+    }
+
+    /// A session as `opener` (JSON) says.
+    fn open(&self, py: Python<'_>, opener: &str) -> PyResult<Session> {
+        let engine = self.0.get()?;
+        let opened = py.detach(|| Opener::parse(opener)?.open(engine));
+        opened.map(Session::new).map_err(raised)
+    }
+
+    /// A session out of a snapshot's bytes.
+    fn load(&self, py: Python<'_>, opener: &str, from: &[u8]) -> PyResult<Session> {
+        let engine = self.0.get()?;
+        let opened = py.detach(|| Opener::parse(opener)?.load(engine, from));
+        opened.map(Session::new).map_err(raised)
+    }
+
+    /// A session out of a snapshot's file.
+    fn load_file(&self, py: Python<'_>, opener: &str, path: PathBuf) -> PyResult<Session> {
+        let engine = self.0.get()?;
+        let opened = py.detach(|| {
+            let file = std::fs::File::open(&path)
+                .map_err(|e| wasibox_sdk::Failure::invalid(format!("{}: {e}", path.display())))?;
+            Opener::parse(opener)?.load(engine, file)
+        });
+        opened.map(Session::new).map_err(raised)
+    }
+
+    /// The names of a store's sessions.
+    fn sessions(&self, py: Python<'_>, store: PathBuf) -> PyResult<Vec<String>> {
+        let engine = self.0.get()?;
+        let listed = py.detach(|| engine.store(&store)?.list());
+        Ok(listed.map_err(raised)?.into_iter().map(|info| info.name).collect())
+    }
+
+    /// Forgets a session of a store.
+    fn remove(&self, py: Python<'_>, store: PathBuf, name: &str) -> PyResult<()> {
+        let engine = self.0.get()?;
+        py.detach(|| engine.store(&store)?.remove(name)).map_err(raised)
+    }
+
+    /// How many sessions have a process now.
+    fn awake(&self) -> PyResult<usize> {
+        Ok(self.0.get()?.awake())
+    }
+
+    /// Waits until workers are ready.
+    fn warm_up(&self, py: Python<'_>) -> PyResult<()> {
+        let engine = self.0.get()?;
+        py.detach(|| {
+            if let Some(pool) = engine.pool() {
+                pool.warm_up();
+            }
+        });
+        Ok(())
+    }
+}
+
+/// Unpacks a bundle's image and machine code; gives the image's path.
+#[pyfunction]
+#[pyo3(signature = (bundle, images, artifacts=None, progress=None))]
+pub fn unpack(
+    py: Python<'_>,
+    bundle: PathBuf,
+    images: PathBuf,
+    artifacts: Option<PathBuf>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PathBuf> {
+    let artifacts = artifacts.or_else(wasibox::default_artifact_dir);
+    let say = |line: &str| {
+        if let Some(progress) = &progress {
+            tell(progress, line);
+        }
+    };
+    py.detach(|| wasibox::bundle::unpack(&bundle, &images, artifacts.as_deref(), &say))
+        .map_err(raised)
+}

@@ -1,0 +1,17 @@
+//! Failures as an exception, which the package turns into its classes.
+
+use pyo3::PyErr;
+use wasibox_sdk::Failure;
+
+pyo3::create_exception!(
+    _native,
+    NativeError,
+    pyo3::exceptions::PyException,
+    "(kind, text, code): why something was not done."
+);
+
+/// An exception that says why.
+pub fn raised(failure: impl Into<Failure>) -> PyErr {
+    let Failure { kind, text, code } = failure.into();
+    NativeError::new_err((kind.name(), text, code))
+}

@@ -1,0 +1,29 @@
+//! The module `wasibox._native`: the embedding API for the package's Python files, which give it its shape.
+//!
+//! Options and what is told come and go as JSON, the words of which `wasibox-sdk` has; bytes as bytes.
+//!
+//! # Invariants
+//! - No call of the engine holds Python's lock. Python's functions (output, progress, tools) are called on other threads, with it.
+//! - A call that the main thread waits for hears of signals: Ctrl-C ends the guest and raises `KeyboardInterrupt`.
+#![deny(unsafe_code)]
+
+mod engine;
+mod failure;
+mod own;
+mod session;
+mod wait;
+
+use pyo3::prelude::*;
+
+/// The native half of the package.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::engine::{Engine, unpack};
+    #[pymodule_export]
+    use crate::failure::NativeError;
+    #[pymodule_export]
+    use crate::session::{Cancel, Session};
+    #[pymodule_export]
+    use crate::wait::spawn;
+}

@@ -1,0 +1,282 @@
+//! `_native.Session`.
+
+use crate::failure::raised;
+use crate::own::Own;
+use crate::wait::waited;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
+use wasibox_sdk::{CallOptions, Chunk, Failure, wasibox};
+
+/// Ends a call from another thread, or keeps it from beginning.
+#[pyclass(frozen, module = "wasibox._native")]
+#[derive(Default)]
+pub struct Cancel {
+    cancel: Arc<wasibox::Cancel>,
+    /// Of the session that the call is of, once it is known.
+    interrupt: Mutex<Option<wasibox::Interrupt>>,
+}
+
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+#[pymethods]
+impl Cancel {
+    #[new]
+    fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// Nobody waits for the call any more.
+    fn cancel(&self) {
+        let interrupt = lock(&self.interrupt).clone().unwrap_or_default();
+        self.cancel.cancel(&interrupt);
+    }
+}
+
+/// A session; `None` once it is closed.
+#[pyclass(frozen, module = "wasibox._native")]
+pub struct Session(Mutex<Option<Own<wasibox::Session>>>);
+
+/// Status, standard output, standard error, all else as JSON.
+type Told<'py> = (u8, Bound<'py, PyBytes>, Bound<'py, PyBytes>, String);
+
+impl Session {
+    pub fn new(session: wasibox::Session) -> Session {
+        Session(Mutex::new(Some(Own::new(session))))
+    }
+
+    fn get(&self) -> PyResult<wasibox::Session> {
+        let session = lock(&self.0);
+        let session = session.as_ref().ok_or_else(|| raised(Failure::closed()))?;
+        Ok(session.get()?.clone())
+    }
+
+    /// Does something without Python's lock.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        act: impl FnOnce(&wasibox::Session) -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
+        let session = self.get()?;
+        py.detach(move || act(&session)).map_err(raised)
+    }
+}
+
+#[pymethods]
+impl Session {
+    /// Runs a call. `on_output` is called with `(is_stderr, bytes)` on other threads.
+    #[pyo3(signature = (options, stdin, on_output, cancel, is_main))]
+    fn call<'py>(
+        &self,
+        py: Python<'py>,
+        options: &str,
+        stdin: &[u8],
+        on_output: Option<Py<PyAny>>,
+        cancel: &Cancel,
+        is_main: bool,
+    ) -> PyResult<Told<'py>> {
+        let session = self.get()?;
+        let exec = CallOptions::parse(options).and_then(|o| o.exec(stdin.to_vec()));
+        let exec = exec.map_err(raised)?;
+        let interrupt = session.interrupter();
+        *lock(&cancel.interrupt) = Some(interrupt.clone());
+        let failed = Mutex::new(None);
+        let given = cancel.cancel.clone();
+        let tell = |is_stderr: bool, bytes: &[u8]| {
+            let Some(callback) = &on_output else { return };
+            Python::attach(|py| {
+                let result = callback.call1(py, (is_stderr, PyBytes::new(py, bytes)));
+                if let Err(e) = result {
+                    lock(&failed).get_or_insert(e);
+                    // What comes meanwhile is passed over.
+                    given.cancel(&interrupt);
+                }
+            });
+        };
+        let chunk: Option<Chunk<'_>> = on_output.is_some().then_some(&tell);
+        let waiting = cancel.cancel.clone();
+        let handle = session.interrupter();
+        let run = || wasibox_sdk::run(&session, exec, &waiting, chunk);
+        let result = waited(py, is_main, || cancel.cancel.cancel(&handle), run)?;
+        if let Some(e) = lock(&failed).take() {
+            return Err(e);
+        }
+        let outcome = result.map_err(raised)?;
+        let status = outcome.exit_code;
+        let (stdout, stderr, rest) = wasibox_sdk::told(outcome);
+        Ok((status, PyBytes::new(py, &stdout), PyBytes::new(py, &stderr), rest))
+    }
+
+    /// Ends what runs, or what runs next.
+    fn interrupt(&self) -> PyResult<()> {
+        self.get()?.interrupter().interrupt();
+        Ok(())
+    }
+
+    /// A request about files, and its answer.
+    fn files(&self, py: Python<'_>, request: &str) -> PyResult<String> {
+        self.with(py, |s| wasibox_sdk::request(s, request))
+    }
+
+    fn read<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.with(py, |s| wasibox_sdk::read_file(s, path))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    #[pyo3(signature = (path, data, mode=None))]
+    fn write(&self, py: Python<'_>, path: &str, data: &[u8], mode: Option<u16>) -> PyResult<()> {
+        self.with(py, |s| wasibox_sdk::write_file(s, path, data, mode))
+    }
+
+    fn name(&self) -> PyResult<String> {
+        self.get()?.name().map_err(raised)
+    }
+
+    fn directory(&self, py: Python<'_>) -> PyResult<String> {
+        let bytes = self.with(py, |s| Ok(s.directory()?))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn head(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, wasibox_sdk::head)
+    }
+
+    fn history(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, wasibox_sdk::history)
+    }
+
+    fn log(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, wasibox_sdk::log)
+    }
+
+    fn undo(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |s| Ok(s.undo()?.number))
+    }
+
+    fn redo(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |s| Ok(s.redo()?.number))
+    }
+
+    fn restore(&self, py: Python<'_>, number: u64) -> PyResult<u64> {
+        self.with(py, |s| Ok(s.restore(number)?.number))
+    }
+
+    fn roll_back(&self, py: Python<'_>, number: u64) -> PyResult<u64> {
+        self.with(py, |s| Ok(s.roll_back(number)?.number))
+    }
+
+    fn tag(&self, py: Python<'_>, tag: &str, number: u64) -> PyResult<()> {
+        self.with(py, |s| Ok(s.tag(tag, number)?))
+    }
+
+    fn untag(&self, py: Python<'_>, tag: &str) -> PyResult<()> {
+        self.with(py, |s| Ok(s.untag(tag)?))
+    }
+
+    fn tags(&self, py: Python<'_>) -> PyResult<Vec<(String, u64)>> {
+        self.with(py, wasibox_sdk::tags)
+    }
+
+    #[pyo3(signature = (name=None))]
+    fn fork(&self, py: Python<'_>, name: Option<&str>) -> PyResult<Session> {
+        self.with(py, |s| wasibox_sdk::fork(s, name)).map(Session::new)
+    }
+
+    /// The session as a snapshot's bytes.
+    fn export<'py>(&self, py: Python<'py>, all: bool) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.with(py, |s| {
+            let mut out = Vec::new();
+            s.snapshot(all, &mut out)?;
+            Ok(out)
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The same into a file, which is whole or not there.
+    fn export_file(&self, py: Python<'_>, path: PathBuf, all: bool) -> PyResult<()> {
+        self.with(py, |s| wasibox_sdk::export_file(s, &path, all))
+    }
+
+    fn value<'py>(&self, py: Python<'py>, key: &[u8]) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let value = self.with(py, |s| Ok(s.value(key)?))?;
+        Ok(value.map(|v| PyBytes::new(py, &v)))
+    }
+
+    fn set_value(&self, py: Python<'_>, key: &[u8], value: &[u8]) -> PyResult<()> {
+        self.with(py, |s| Ok(s.set_value(key, value)?))
+    }
+
+    fn remove_value(&self, py: Python<'_>, key: &[u8]) -> PyResult<bool> {
+        self.with(py, |s| Ok(s.remove_value(key)?))
+    }
+
+    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let keys = self.with(py, |s| Ok(s.keys()?))?;
+        Ok(keys.iter().map(|k| PyBytes::new(py, k)).collect())
+    }
+
+    /// Ends the Python interpreter; the next cell begins a new one.
+    fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |s| Ok(s.reset()?))
+    }
+
+    /// Gives process and memory back until the next call.
+    fn park(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |s| {
+            s.park();
+            Ok(())
+        })
+    }
+
+    fn is_awake(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |s| Ok(s.is_awake()))
+    }
+
+    /// The names of walls that this host lacks; `None` if there is no process around it.
+    fn missing_walls(&self, py: Python<'_>) -> PyResult<Option<Vec<&'static str>>> {
+        self.with(py, |s| Ok(s.walls().map(|walls| walls.missing())))
+    }
+
+    fn workspace_diff<'py>(
+        &self,
+        py: Python<'py>,
+        paths: Vec<String>,
+    ) -> PyResult<(Bound<'py, PyBytes>, bool)> {
+        let diff = self.with(py, |s| Ok(s.workspace_diff(&each(&paths))?))?;
+        Ok((PyBytes::new(py, &diff.text), diff.truncated))
+    }
+
+    fn workspace_apply(
+        &self,
+        py: Python<'_>,
+        paths: Vec<String>,
+    ) -> PyResult<(Vec<String>, Vec<(String, String)>)> {
+        let applied = self.with(py, |s| Ok(s.workspace_apply(&each(&paths))?))?;
+        Ok((applied.done, applied.left))
+    }
+
+    /// Lets go of the session. A call that runs comes to its end.
+    fn close(&self, py: Python<'_>) {
+        let session = lock(&self.0).take();
+        py.detach(move || drop(session));
+    }
+
+    fn is_closed(&self) -> bool {
+        lock(&self.0).is_none()
+    }
+}
+
+fn each(paths: &[String]) -> Vec<&str> {
+    paths.iter().map(String::as_str).collect()
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Ending a process takes a moment, and Python may be collecting garbage here.
+        let Some(session) = lock(&self.0).take() else { return };
+        Python::attach(|py| py.detach(move || drop(session)));
+    }
+}

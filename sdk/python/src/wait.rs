@@ -1,0 +1,77 @@
+//! Waiting without Python's lock.
+
+use crate::failure::raised;
+use pyo3::prelude::*;
+use std::sync::Mutex;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How often the main thread looks for signals while it waits.
+const SIGNALS: Duration = Duration::from_millis(20);
+
+/// Does something that takes time. Of the main thread (`is_main`) it is done on another one, and `end` is called when a
+/// signal's handler raises.
+///
+/// # Errors
+/// What the handler has raised.
+pub fn waited<T: Send>(
+    py: Python<'_>,
+    is_main: bool,
+    end: impl Fn(),
+    act: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    if !is_main {
+        return Ok(py.detach(act));
+    }
+    let mut raised = None;
+    let done = std::thread::scope(|scope| {
+        let (sender, receiver) = channel();
+        let receiver = Mutex::new(receiver);
+        let acting = scope.spawn(move || {
+            let done = act();
+            // Whoever waits is woken even if that fails.
+            let _ = sender.send(());
+            done
+        });
+        loop {
+            let next = || receiver.lock().unwrap_or_else(|e| e.into_inner()).recv_timeout(SIGNALS);
+            match py.detach(next) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if raised.is_none()
+                && let Err(e) = py.check_signals()
+            {
+                raised = Some(e);
+                end();
+            }
+        }
+        py.detach(|| acting.join())
+    });
+    match (raised, done) {
+        (Some(e), _) => Err(e),
+        (None, Ok(done)) => Ok(done),
+        (None, Err(panic)) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// Calls `act` on a thread of the package's, then `done` with what it has raised, or None, and what it gave. Nobody
+/// waits for such a thread when the interpreter ends.
+#[pyfunction]
+pub fn spawn(py: Python<'_>, act: Py<PyAny>, done: Py<PyAny>) -> PyResult<()> {
+    let job = move || {
+        // An interpreter that ends has nobody who waits.
+        let _ = Python::try_attach(|py| {
+            let told = match act.call0(py) {
+                Ok(value) => done.call1(py, (py.None(), value)),
+                Err(e) => done.call1(py, (e, py.None())),
+            };
+            if let Err(e) = told {
+                e.write_unraisable(py, Some(done.bind(py)));
+            }
+            // They are Python's: not to be let go of without its lock.
+            drop((act, done));
+        });
+    };
+    py.detach(|| wasibox_sdk::spawn(job)).map_err(|e| raised(wasibox_sdk::Failure::from(e)))
+}

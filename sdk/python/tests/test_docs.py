@@ -1,0 +1,30 @@
+"""Every block of Python in the guide and the package's README runs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+BLOCKS = [
+    pytest.param(block, id=f"{name}-{n}")
+    for name in ("docs/sdk-python.md", "sdk/python/README.md")
+    for n, block in enumerate(re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text(), re.M | re.S))
+]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_it_runs(block, tmp_path):
+    # A process of its own, as a reader would run it.
+    done = subprocess.run(
+        [sys.executable, "-c", block], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_there_are_blocks():
+    assert len(BLOCKS) >= 6

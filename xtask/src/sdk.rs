@@ -1,0 +1,208 @@
+//! `cargo xtask dist --sdk`: the package for Python, and its image, into `dist/sdk/`.
+//!
+//! | package | what is in it | made by |
+//! |---|---|---|
+//! | `wasibox` for Python | the engine as a native module for all versions of CPython from 3.10 on, `runner` for sessions' processes | hatchling |
+//! | `wasibox-image` | the image and its machine code, compressed | hatchling |
+//!
+//! Cargo is run by us, not by maturin: it builds a crate alone, with other features than the command line's, and Wasmer would be
+//! compiled once more.
+//!
+//! The image's wheel is kept by the digests of image and runner: compressing takes longer than all else.
+//! `cargo xtask sdk` installs the wheels into an environment and runs the package's tests there.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::key::{Key, sorted};
+use crate::progress::Steps;
+use crate::{dist, env, kept};
+
+/// The native half of the package for Python.
+const PYTHON: kept::Program = kept::Program {
+    package: "wasibox-python",
+    profile: "release",
+    target: None,
+    file: "lib_native.so",
+    with: &["wasibox-cli"],
+};
+
+/// How many bundles are kept.
+const BUNDLES: usize = 2;
+
+/// Builds the packages; `dist/` must be there.
+pub fn build() -> Result<()> {
+    let out = env::dist().join("sdk");
+    std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
+    let mut steps = Steps::new(2);
+    let python = venv("sdk/build-requirements.txt")?;
+
+    steps.begin("wasibox-image: wheel");
+    let packed = image(&python)?;
+    for name in sorted(&packed)? {
+        // Links: the packages are large, and the same file system has both.
+        let to = out.join(&name);
+        let _ = std::fs::remove_file(&to);
+        std::fs::hard_link(packed.join(&name), &to)
+            .or_else(|_| std::fs::copy(packed.join(&name), &to).map(drop))?;
+    }
+    steps.end(&sizes(&out, "image")?);
+
+    steps.begin("wasibox: wheel");
+    wheel(&python, &out)?;
+    steps.end(&sizes(&out, "abi3")?);
+    steps.finish("dist/sdk is complete");
+    Ok(())
+}
+
+/// The image's wheel, in a folder of the cache.
+fn image(python: &Path) -> Result<PathBuf> {
+    let dist = env::dist();
+    let mut key = Key::new("sdk-image");
+    key.text(&crate::key::sha256_file(&dist.join("image.webc"))?);
+    key.text(&crate::key::sha256_file(&dist.join("runner"))?);
+    key.tree(&env::root(), &["sdk/image", "sdk/build-requirements.txt"])?;
+    let shelf = env::cache()?.join("sdk-image");
+    let packed = shelf.join(key.finish());
+    if packed.is_dir() {
+        return Ok(packed);
+    }
+    let work = env::cache()?.join(format!("sdk-stage-{}", std::process::id()));
+    let (stage, made) = (work.join("image"), work.join("made"));
+    copy(&env::root().join("sdk/image"), &stage)?;
+    licences(&stage)?;
+    let mut pack = Command::new(dist.join("runner"));
+    pack.arg("compile").arg(dist.join("image.webc")).arg("--bundle");
+    env::run(pack.arg(stage.join("wasibox_image/data")))?;
+    std::fs::create_dir_all(&made)?;
+    pip_wheel(python, &stage, &made)?;
+    std::fs::create_dir_all(&shelf)?;
+    std::fs::rename(&made, &packed).with_context(|| packed.display().to_string())?;
+    std::fs::remove_dir_all(&work)?;
+    forget(&shelf)?;
+    Ok(packed)
+}
+
+/// Removes all bundles but the newest.
+fn forget(shelf: &Path) -> Result<()> {
+    let mut all = Vec::new();
+    for name in sorted(shelf)? {
+        let path = shelf.join(name);
+        all.push((path.metadata()?.modified()?, path));
+    }
+    all.sort();
+    for (_, path) in all.iter().rev().skip(BUNDLES) {
+        std::fs::remove_dir_all(path)?;
+    }
+    Ok(())
+}
+
+/// The wheel of the package for Python.
+fn wheel(python: &Path, out: &Path) -> Result<()> {
+    let built = kept::build(&PYTHON)?;
+    let stage = env::cache()?.join(format!("sdk-python-{}", std::process::id()));
+    copy(&env::root().join("sdk/python"), &stage)?;
+    licences(&stage)?;
+    let package = stage.join("python/wasibox");
+    std::fs::create_dir_all(package.join("bin"))?;
+    std::fs::copy(env::dist().join("runner"), package.join("bin/runner")).context("dist/runner")?;
+    std::fs::write(package.join("_native.abi3.so"), &built.bytes)?;
+    pip_wheel(python, &stage, out)?;
+    Ok(std::fs::remove_dir_all(&stage)?)
+}
+
+fn pip_wheel(python: &Path, from: &Path, to: &Path) -> Result<()> {
+    let mut pip = Command::new(python);
+    pip.args(["-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+    env::run(pip.args(["--no-build-isolation", "-w"]).arg(to).arg(from))
+}
+
+fn licences(to: &Path) -> Result<()> {
+    for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        std::fs::copy(env::root().join(name), to.join(name)).context(name)?;
+    }
+    Ok(())
+}
+
+/// Copies a folder's files; folders that builds and tests leave are passed over.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to).with_context(|| to.display().to_string())?;
+    for name in sorted(from)? {
+        if ["__pycache__", "target"].contains(&name.as_str()) {
+            continue;
+        }
+        let (source, target) = (from.join(&name), to.join(&name));
+        match source.is_dir() {
+            true => copy(&source, &target)?,
+            false => drop(std::fs::copy(&source, &target).with_context(|| name.clone())?),
+        }
+    }
+    Ok(())
+}
+
+/// Names and sizes of the wheels whose names contain `part`.
+fn sizes(out: &Path, part: &str) -> Result<String> {
+    let mut told = Vec::new();
+    for name in sorted(out)?.iter().filter(|name| name.contains(part)) {
+        let size = out.join(name).metadata()?.len();
+        told.push(format!("{name} {:.1} MB", size as f64 / 1e6));
+    }
+    Ok(told.join(", "))
+}
+
+/// The Python of an environment with the packages that a file pins, in the cache folder.
+fn venv(requirements: &str) -> Result<PathBuf> {
+    let pins = env::root().join(requirements);
+    let key = env::sha256(&env::read(&pins)?);
+    let venv = env::cache()?.join(format!("sdk-venv-{}", &key[..16]));
+    let python = venv.join("bin/python");
+    if !venv.join("complete").exists() {
+        env::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
+        let mut pip = Command::new(&python);
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]);
+        env::run(pip.arg(&pins))?;
+        std::fs::write(venv.join("complete"), b"")?;
+    }
+    Ok(python)
+}
+
+/// `cargo xtask sdk`: builds the packages and runs their tests where they are installed.
+pub fn run(args: &[String]) -> Result<ExitCode> {
+    if !args.is_empty() {
+        eprintln!("usage: cargo xtask sdk");
+        return Ok(ExitCode::from(2));
+    }
+    ensure!(dist::run(&["--sdk".to_string()])? == ExitCode::SUCCESS, "dist failed");
+    test()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The files of `dist/sdk` whose names end so.
+fn packages(end: &str) -> Result<Vec<PathBuf>> {
+    let out = env::dist().join("sdk");
+    let all = sorted(&out)?.into_iter().filter(|name| name.ends_with(end));
+    let all: Vec<PathBuf> = all.map(|name| out.join(name)).collect();
+    ensure!(!all.is_empty(), "no {end} in dist/sdk");
+    Ok(all)
+}
+
+/// The Python in which the package is installed for its tests.
+pub fn python() -> Result<PathBuf> {
+    venv("sdk/python/requirements.txt")
+}
+
+/// Runs the package's tests in an environment that has nothing else of ours.
+pub fn test() -> Result<()> {
+    let python = python()?;
+    let mut pip = Command::new(&python);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+    env::run(pip.args(["--no-index", "--force-reinstall"]).args(packages(".whl")?))?;
+    // Nothing of the checkout is on the path: the tests find what was installed.
+    let mut types = Command::new(&python);
+    env::run(types.args(["-m", "mypy", "--strict", "--no-error-summary", "-p", "wasibox"]))?;
+    let mut tests = Command::new(&python);
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
+    env::run(tests.arg(env::root().join("sdk/python/tests")).current_dir(env::cache()?))
+}
