@@ -1,7 +1,7 @@
 //! What all clients share, and what each of them may see of it.
 
-use crate::code::modules::Modules;
 use crate::calculate::Calculators;
+use crate::code::modules::Modules;
 use crate::refusal::{Kind, Refusal};
 use std::collections::HashMap;
 use std::io::Read;

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use wasibox::files::{Data, Request, UploadOf};
-use wasibox::{Engine, Isolation};
 use wasibox::policy::ToolSettings;
+use wasibox::{Engine, Isolation};
 use wasibox_actions::{Calculated, Kind, Machine, MachineOptions, Refusal, calculate};
 use wasibox_sessions::http::serve;
 use wasibox_sessions::mcp::Stdio;
@@ -15,7 +15,12 @@ use wasibox_sessions::{LONG, options, policy};
 
 fn machine() -> Machine {
     let engine = Engine::new(options(Isolation::Process)).expect("an engine");
-    let options = MachineOptions { policy: policy(), store: None, timeout: LONG, tools: ToolSettings::default() };
+    let options = MachineOptions {
+        policy: policy(),
+        store: None,
+        timeout: LONG,
+        tools: ToolSettings::default(),
+    };
     Machine::new(&engine, options).expect("a machine")
 }
 
