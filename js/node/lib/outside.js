@@ -61,38 +61,6 @@ const notAllowed = (name, port) => `${name}:${port} is not allowed by the sandbo
 const ERRORS = { 1: 'ECONNABORTED', 3: 'ECONNABORTED', 6: 'EAI_NONAME', 7: 'ECONNREFUSED', 28: 'ETIMEDOUT', 35: 'EPROTO', 43: 'ECONNABORTED',
                  55: 'EPIPE', 60: 'EPROTO' };
 
-// Requests of a process at once, of those that the sandbox's host lets a session have (16): a further one waits for its turn.
-// Not for ever: who has as many answers and reads none of them is told so by the host.
-const AT_ONCE = 14;
-const PATIENCE = 10_000;
-let going = 0;
-const queue = [];
-
-function takeTurn(start) {
-  if (going < AT_ONCE) {
-    going++;
-    start();
-    return;
-  }
-  const waiting = { start, timer: undefined };
-  waiting.timer = host.require('timers').setTimeout(() => {
-    queue.splice(queue.indexOf(waiting), 1);
-    going++;
-    start();
-  }, PATIENCE);
-  queue.push(waiting);
-}
-
-function passTurn() {
-  going--;
-  const next = queue.shift();
-  if (next === undefined) return;
-  host.require('timers').clearTimeout(next.timer);
-  going++;
-  // Whoever has passed it on does first what it has to do.
-  host.later(next.start);
-}
-
 // One request and its response.
 class Exchange {
   scheme = 'http';
@@ -104,9 +72,6 @@ class Exchange {
   #method;
   #number;
   #steps = [];
-  // Whether it waits for its turn, and has it.
-  #queues = false;
-  #hasTurn = false;
   #pending;
   #queued = 0;
   // Writes that are told when what waits is less; bytes and ends for the program.
@@ -213,16 +178,24 @@ class Exchange {
   close() {
     if (this.#closed) return;
     this.#closed = true;
+    // What is being opened has no number yet.
+    if (this.#pending !== 'open') this.#leave();
+    for (const req of this.#waiting.splice(0)) host.later(() => req.oncomplete(host.uvErrno('ECANCELED')));
+  }
+
+  // The host ends what nobody waits for; it counts among those that are under way until then.
+  #leave() {
     host.unwatch(this.#fd);
     try {
-      // The host ends what nobody waits for.
-      if (this.#number !== undefined && this.#pending === undefined && !this.#ended) native.requestStep(this.#fd, 'close', this.#number);
+      if (this.#number !== undefined) {
+        native.requestStep(this.#fd, 'close', this.#number, undefined);
+        // A step is sent when somebody waits for its answer.
+        native.requestAnswer(this.#fd);
+      }
     } catch {
       // It is gone with the descriptor.
     }
     native.close(this.#fd);
-    this.#pass();
-    for (const req of this.#waiting.splice(0)) host.later(() => req.oncomplete(host.uvErrno('ECANCELED')));
   }
 
   // --- steps and answers ---------------------------------------------------------------------------------
@@ -236,7 +209,6 @@ class Exchange {
     if (this.#pending !== undefined || this.#steps.length === 0 || this.#closed || this.#ended) return;
     // Nothing more is asked for while the program does not read.
     if (this.#steps[0].kind === 'read' && !this.#reading) return;
-    if (this.#steps[0].kind === 'open' && !this.#hasTurn) return this.#queue();
     const { kind, bytes, open } = this.#steps.shift();
     this.#queued -= bytes?.length ?? 0;
     try {
@@ -250,26 +222,16 @@ class Exchange {
     host.watch(this.#fd, this);
   }
 
-  #queue() {
-    if (this.#queues) return;
-    this.#queues = true;
-    takeTurn(() => {
-      [this.#queues, this.#hasTurn] = [false, true];
-      if (this.#closed || this.#ended) this.#pass();
-      else this.#pump();
-    });
-  }
-
-  #pass() {
-    if (this.#hasTurn) passTurn();
-    this.#hasTurn = false;
-  }
-
   readable() {
     host.unwatch(this.#fd);
     const kind = this.#pending;
     this.#pending = undefined;
     const [what, ...rest] = native.requestAnswer(this.#fd);
+    if (this.#closed) {
+      if (what === 'opened') this.#number = rest[0];
+      this.#leave();
+      return;
+    }
     if (what === 'failed') this.#failed(kind, rest[0], rest[1]);
     else if (kind === 'open' && what === 'opened') this.#number = rest[0];
     else if (kind === 'open' && what === 'own') this.#fail('ECONNREFUSED', notAllowed(this.#name, this.#port));
@@ -296,7 +258,6 @@ class Exchange {
     if (this.#ended) return;
     this.#ended = true;
     this.#steps = [];
-    this.#pass();
     this.#handle.why = why;
     this.#deliver(host.uvErrno(code));
   }
@@ -304,7 +265,6 @@ class Exchange {
   #end() {
     this.#ended = true;
     this.#steps = [];
-    this.#pass();
     this.#deliver(EOF);
   }
 

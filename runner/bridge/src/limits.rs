@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Limit};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Longest URL.
@@ -17,7 +17,10 @@ pub struct Limits {
     pub requests: u64,
     /// Requests between two [`crate::Bridge::begin_call`].
     pub requests_per_call: u64,
+    /// Requests under way at once.
     pub concurrent: u32,
+    /// How long a further one waits for its turn, on its caller's thread, before it is refused.
+    pub turn: Duration,
     /// Bytes of one request's body.
     pub upload: u64,
     /// Bytes of one response's body, as received and as decoded.
@@ -46,6 +49,7 @@ impl Default for Limits {
             requests: 10_000,
             requests_per_call: 1_000,
             concurrent: 16,
+            turn: Duration::from_secs(10),
             upload: 64 << 20,
             download: 256 << 20,
             session_upload: 1 << 30,
@@ -74,7 +78,9 @@ pub struct Usage {
 pub(crate) struct Counters {
     requests: AtomicU64,
     call: AtomicU64,
-    active: AtomicU32,
+    active: Mutex<u32>,
+    /// One of them has ended.
+    ended: Condvar,
     sent: AtomicU64,
     received: AtomicU64,
 }
@@ -90,7 +96,8 @@ impl Active {
     /// Another one may run.
     pub(crate) fn end(&self) {
         if !self.ended.swap(true, Relaxed) {
-            self.counters.active.fetch_sub(1, Relaxed);
+            *lock(&self.counters.active) -= 1;
+            self.counters.ended.notify_one();
         }
     }
 }
@@ -115,9 +122,13 @@ impl Counters {
     }
 
     pub(crate) fn activate(self: &Arc<Self>, limits: &Limits) -> Result<Active, Error> {
-        self.active
-            .fetch_update(Relaxed, Relaxed, |n| (n < limits.concurrent).then_some(n + 1))
-            .map_err(|_| Error::Limit(Limit::Concurrent))?;
+        let full = |n: &mut u32| *n >= limits.concurrent;
+        let waited = self.ended.wait_timeout_while(lock(&self.active), limits.turn, full);
+        let (mut active, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if *active >= limits.concurrent {
+            return Err(Error::Limit(Limit::Concurrent));
+        }
+        *active += 1;
         Ok(Active { counters: Arc::clone(self), ended: AtomicBool::new(false) })
     }
 
@@ -135,6 +146,10 @@ impl Counters {
         add(&self.received, bytes, limits.session_download)
             .map_err(|_| Error::Limit(Limit::Download))
     }
+}
+
+fn lock(active: &Mutex<u32>) -> MutexGuard<'_, u32> {
+    active.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn add(counter: &AtomicU64, more: u64, limit: u64) -> Result<(), u64> {
@@ -161,11 +176,23 @@ mod tests {
 
     #[test]
     fn what_has_ended_is_no_longer_active() {
-        let limits = Limits { concurrent: 1, ..Limits::default() };
+        let limits = Limits { concurrent: 1, turn: Duration::ZERO, ..Limits::default() };
         let counters = Arc::new(Counters::default());
         let one = counters.activate(&limits).unwrap();
         assert!(counters.activate(&limits).is_err());
         drop(one);
         assert!(counters.activate(&limits).is_ok());
+    }
+
+    #[test]
+    fn a_further_one_waits_for_its_turn() {
+        let limits = Limits { concurrent: 1, turn: Duration::from_secs(60), ..Limits::default() };
+        let counters = Arc::new(Counters::default());
+        let one = counters.activate(&limits).unwrap();
+        let (theirs, bounds) = (counters.clone(), limits.clone());
+        let other = std::thread::spawn(move || theirs.activate(&bounds).map(drop));
+        std::thread::sleep(Duration::from_millis(20));
+        one.end();
+        assert_eq!(other.join().unwrap(), Ok(()));
     }
 }

@@ -138,7 +138,7 @@ fn requests_at_the_same_time_are_counted() {
         peer.head();
         peer.wait();
     });
-    let b = limited(Limits { concurrent: 2, ..Limits::default() });
+    let b = limited(Limits { concurrent: 2, turn: Duration::ZERO, ..Limits::default() });
     let head = RequestHead::new("GET", &server.url("/"));
     let one = b.bridge.request(&head).unwrap();
     let _two = b.bridge.request(&head).unwrap();
