@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Box, Server, answer, field, header, policy, short};
+use std::time::Duration;
 use wasibox_bridge::{BodyLength, Error, Limit, Limits, Policy, Redirect, RequestHead, Roots};
 
 const RULE: &str = "* http://127.0.0.1:*";

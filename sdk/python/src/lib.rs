@@ -25,5 +25,5 @@ mod _native {
     #[pymodule_export]
     use crate::session::{Cancel, Session};
     #[pymodule_export]
-    use crate::wait::spawn;
+    use crate::wait::{settle, spawn};
 }

@@ -2,8 +2,8 @@
 
 use crate::failure::raised;
 use pyo3::prelude::*;
-use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How often the main thread looks for signals while it waits.
@@ -55,11 +55,50 @@ pub fn waited<T: Send>(
     }
 }
 
+/// Threads that may still take Python's lock, and whether one has ended.
+static UNDER_WAY: Mutex<usize> = Mutex::new(0);
+static ENDED: Condvar = Condvar::new();
+/// How long the interpreter's end waits for them. What a guest does takes as long as it takes; a thread that has told of
+/// its end needs the lock for an instant more, and letting go of it while the interpreter ends is fatal.
+const SETTLING: Duration = Duration::from_secs(1);
+
+/// Counts a thread among those that are under way.
+struct UnderWay;
+
+impl UnderWay {
+    fn begin() -> UnderWay {
+        *under_way() += 1;
+        UnderWay
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        *under_way() -= 1;
+        ENDED.notify_all();
+    }
+}
+
+fn under_way() -> MutexGuard<'static, usize> {
+    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits for threads that are about to end; called at the interpreter's end.
+#[pyfunction]
+pub fn settle(py: Python<'_>) {
+    py.detach(|| {
+        // Who takes longer does not hold the end up.
+        let _ = ENDED.wait_timeout_while(under_way(), SETTLING, |n| *n > 0);
+    });
+}
+
 /// Calls `act` on a thread of the package's, then `done` with what it has raised, or None, and what it gave. Nobody
 /// waits for such a thread when the interpreter ends.
 #[pyfunction]
 pub fn spawn(py: Python<'_>, act: Py<PyAny>, done: Py<PyAny>) -> PyResult<()> {
+    let counted = UnderWay::begin();
     let job = move || {
+        let _counted = counted;
         // An interpreter that ends has nobody who waits.
         let _ = Python::try_attach(|py| {
             let told = match act.call0(py) {
