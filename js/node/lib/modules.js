@@ -224,6 +224,8 @@ host.bindings.module_wrap = (table) => {
 };
 
 host.replace('internal/modules/esm/loader', native.esmLoader);
+// Tests run in the process itself: what children of Node's runner tell is written by V8's serializer.
+host.patch('internal/test_runner/runner', (text) => text.replaceAll("isolation = 'process'", "isolation = 'none'"));
 // For programs of the host's own that limit what others may load, run with --expose-internals.
 host.replace('internal/wasibox', "exports.BuiltinModule = require('internal/bootstrap/realm').BuiltinModule;");
 host.replace('internal/modules/typescript', native.typescript);
