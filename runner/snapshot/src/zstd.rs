@@ -4,37 +4,60 @@
 #[cfg(not(target_family = "wasm"))]
 const LEVEL: i32 = 1;
 
+/// Contexts that wait for their next use, as many as there are cores: a new one takes longer than most objects,
+/// and half a megabyte, which each of a server's threads would keep.
+#[cfg(not(target_family = "wasm"))]
+struct Pool<T>(std::sync::Mutex<Vec<T>>);
+
+#[cfg(not(target_family = "wasm"))]
+impl<T> Pool<T> {
+    const fn new() -> Pool<T> {
+        Pool(std::sync::Mutex::new(Vec::new()))
+    }
+
+    /// What `act` gives with a context of the pool's, or with one that `new` makes.
+    fn with<R>(
+        &self,
+        new: impl FnOnce() -> Option<T>,
+        act: impl FnOnce(&mut T) -> Option<R>,
+    ) -> Option<R> {
+        static CORES: std::sync::LazyLock<usize> = std::sync::LazyLock::new(|| {
+            std::thread::available_parallelism().map_or(1, usize::from)
+        });
+        let waiting = self.lock().pop();
+        let mut context = match waiting {
+            Some(context) => context,
+            None => new()?,
+        };
+        let given = act(&mut context);
+        let mut waiting = self.lock();
+        if waiting.len() < *CORES {
+            waiting.push(context);
+        }
+        given
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<T>> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
 /// The bytes in a frame of their own; `None` if the library fails.
 #[cfg(not(target_family = "wasm"))]
 pub fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
-    use std::cell::RefCell;
-    thread_local! {
-        // A new context takes longer than most objects.
-        static CONTEXT: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
-    }
-    CONTEXT.with_borrow_mut(|context| {
-        let context = match context {
-            Some(context) => context,
-            None => context.insert(zstd::bulk::Compressor::new(LEVEL).ok()?),
-        };
-        context.compress(bytes).ok()
-    })
+    static CONTEXTS: Pool<zstd::bulk::Compressor<'static>> = Pool::new();
+    CONTEXTS
+        .with(|| zstd::bulk::Compressor::new(LEVEL).ok(), |context| context.compress(bytes).ok())
 }
 
 /// The bytes of a frame, of which there are `len`; `None` if it is no frame or holds more.
 #[cfg(not(target_family = "wasm"))]
 pub fn decompress(frame: &[u8], len: usize) -> Option<Vec<u8>> {
-    use std::cell::RefCell;
-    thread_local! {
-        static CONTEXT: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
-    }
-    CONTEXT.with_borrow_mut(|context| {
-        let context = match context {
-            Some(context) => context,
-            None => context.insert(zstd::bulk::Decompressor::new().ok()?),
-        };
-        context.decompress(frame, len).ok()
-    })
+    static CONTEXTS: Pool<zstd::bulk::Decompressor<'static>> = Pool::new();
+    CONTEXTS.with(
+        || zstd::bulk::Decompressor::new().ok(),
+        |context| context.decompress(frame, len).ok(),
+    )
 }
 
 /// Compresses what is written to it, as one frame.
