@@ -40,7 +40,7 @@ impl Blob {
         if bytes.len() <= IN_PLACE {
             return Ok(Blob::InPlace(ByteBuf::from(bytes)));
         }
-        if bytes.len() > MAX_PARTS * PART {
+        if bytes.len().div_ceil(PART) > MAX_PARTS {
             return Err(Error::TooLarge("a value"));
         }
         let parts = bytes.chunks(PART).map(|part| save(objects, part)).collect::<Result<_, _>>()?;

@@ -5,7 +5,7 @@ use crate::bridge::MetaExchange;
 use crate::budget::Reservation;
 use crate::device::Device;
 use crate::errno::Errno;
-use crate::host_file::HostFile;
+use crate::host::{self, HostFile};
 use crate::net::{Receive, Socket};
 use crate::now_ns;
 use crate::pipe::{ReadEnd, WriteEnd};
@@ -130,7 +130,7 @@ impl File {
                     _ => Err(Errno::INVAL),
                 }
             }
-            File::Host { fd, .. } => Ok(rustix::io::pread(&**fd, buf, off)?),
+            File::Host { fd, .. } => host::read_at(fd, buf, off),
             File::Dir { .. } => Err(Errno::ISDIR),
             File::Device(d, ..) => d.read(buf),
             File::PipeRead(r) | File::PipeBoth(r, _) => r.try_read(buf),
@@ -251,7 +251,7 @@ impl File {
     /// Waits until the host has stored a mounted file's bytes.
     pub fn sync(&self) -> Result<(), Errno> {
         match self {
-            File::Host { fd, .. } => Ok(rustix::fs::fsync(&**fd)?),
+            File::Host { fd, .. } => host::sync(fd),
             _ => Ok(()),
         }
     }

@@ -24,6 +24,11 @@
 //!   nobody else. A process that was killed leaves a long walk ([`stop`]).
 //! - No operation panics on guest input.
 //!
+//! # Hosts
+//! The crate builds for Linux and for wasm32-wasip1-threads (a browser's kernel). Where there are no files of a
+//! host, [`host::HostMount`] is a type without values: no code below can be reached, and
+//! [`Vfs::new`] refuses mounts ([`MountError::Absent`]).
+//!
 //! # Deliberately absent
 //! Access times are not updated by reads (as `noatime`); ownership is single-user:
 //! every node belongs to uid and gid 1000 and only the owner's mode bits count.
@@ -41,9 +46,7 @@ mod entries;
 pub mod errno;
 mod fifos;
 pub mod file;
-mod guard;
 pub mod host;
-pub mod host_file;
 pub mod host_path;
 pub mod net;
 pub mod ops;
@@ -65,8 +68,7 @@ pub use changes::{Bounds, Change, ChangeKind, Changes};
 pub use content::{Blob, Lazy};
 pub use errno::Errno;
 pub use file::{File, Readiness, Stream};
-pub use guard::Protected;
-pub use host::MountError;
+pub use host::{MountError, Protected};
 pub use ops::{DirEntry, OpenFlags, Opened, Stated};
 pub use pipe::Pipe;
 pub use quota::{DiskLimits, Hit};
@@ -98,7 +100,7 @@ pub(crate) struct Shared {
     /// The tree as the session began.
     pub(crate) origin: Arc<delta::Origin>,
     pub(crate) mounts: Vec<host::HostMount>,
-    pub(crate) host_files: host_file::OpenFiles,
+    pub(crate) host_files: host::OpenFiles,
     pub(crate) pipes: pipe::Pipes,
     pub(crate) network: net::Network,
     pub(crate) session_state: session_state::SessionState,

@@ -9,12 +9,11 @@ use crate::device::Device;
 use crate::entries::can_change;
 use crate::errno::Errno;
 use crate::file::File;
-use crate::host::HostMount;
+use crate::host::{self, HostMount};
 use crate::tree::{BRIDGE, DEV_FD, Ino, Inode, Kind, Program, State};
 use crate::walk::{Last, Loc, follow_if, join};
 use crate::{Vfs, now_ns};
 use box_abi::{Kind as FileKind, Stat};
-use rustix::fs::OFlags;
 use std::sync::Arc;
 
 /// How to open.
@@ -231,7 +230,7 @@ impl Vfs {
                 Ok(Some(File::tree(self, &mut st, ino)))
             }
             Loc::Host(m, rel) => {
-                let make = || self.mount(*m).create(rel, name, host_flags(how), mode);
+                let make = || self.mount(*m).create(rel, name, how, mode);
                 let fd = match self.shared.host_files.add(make) {
                     // Another process was faster.
                     Err(Errno::EXIST) if !how.excl => return Ok(None),
@@ -258,7 +257,7 @@ impl Vfs {
             return Err(Errno::NOTDIR);
         }
         let files = &self.shared.host_files;
-        let fd = files.add(|| mount.open_existing(rel, host_flags(how)))?;
+        let fd = files.add(|| mount.open_existing(rel, how))?;
         if how.write || how.truncate {
             self.note(m, rel, ChangeKind::Modified);
         }
@@ -294,7 +293,7 @@ impl Vfs {
             }
             File::Host { .. } if (how.write || how.truncate) && !writes => Err(Errno::ACCES),
             File::Host { fd, mount, .. } => {
-                let again = || self.mount(*mount).reopen(fd, host_flags(how));
+                let again = || self.mount(*mount).reopen(fd, how);
                 let fd = self.shared.host_files.add(again)?;
                 Ok(Some(File::Host { fd, mount: *mount, vfs: self.clone() }))
             }
@@ -461,9 +460,10 @@ impl Vfs {
                     }
                 }
                 Loc::Host(m, rel) => {
-                    let fd = self.mount(*m).open_existing(rel, OFlags::RDONLY)?;
+                    let read = OpenFlags { read: true, ..OpenFlags::default() };
+                    let file = self.mount(*m).open_existing(rel, read)?;
                     let mut buf = vec![0; head];
-                    let n = rustix::io::pread(&fd, &mut buf, 0)?;
+                    let n = host::read_at(&file, &mut buf, 0)?;
                     buf.truncate(n);
                     Ok(Some((None, buf)))
                 }
@@ -486,16 +486,4 @@ impl State {
         node.ctime = now_ns();
         Ok(())
     }
-}
-
-fn host_flags(how: OpenFlags) -> OFlags {
-    let mut f = match (how.read, how.write) {
-        (true, true) => OFlags::RDWR,
-        (false, true) => OFlags::WRONLY,
-        _ => OFlags::RDONLY,
-    };
-    if how.truncate {
-        f |= OFlags::TRUNC;
-    }
-    f
 }

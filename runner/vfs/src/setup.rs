@@ -3,9 +3,7 @@
 use crate::Budget;
 use crate::base::{self, BaseKind, Folder, FolderEntry};
 use crate::device::Device;
-use crate::guard::Protected;
-use crate::host::{HostMount, MountError};
-use crate::host_file::OpenFiles;
+use crate::host::{HostMount, MountError, OpenFiles, Protected};
 use crate::net::Network;
 use crate::pipe::Pipes;
 use crate::quota::DiskLimits;
@@ -88,7 +86,7 @@ impl Vfs {
         for (i, m) in mounts.iter().enumerate() {
             let at = mount_point(&mut st, m)?;
             let mut mount = HostMount::open(m, at, i, protected)?;
-            mount.longest = mount.longest.min(limits.file);
+            mount.cap_length(limits.file);
             opened.push(mount);
             if let Ok(n) = st.tree.node_mut(at)
                 && let Kind::Dir { parent, .. } = n.kind

@@ -15,7 +15,7 @@ use std::path::Path;
 use wasibox_vfs::delta::Snapshot;
 use wasibox_vfs::host::HostMount;
 use wasibox_vfs::walk::MAX_NAME;
-use wasibox_vfs::{Errno, FileKind, Protected};
+use wasibox_vfs::{Errno, FileKind, OpenFlags, Protected};
 
 /// Operations that are taken, and bytes of their paths.
 const OPERATIONS: usize = 1_000_000;
@@ -199,8 +199,8 @@ impl Applier {
             }
         };
         let name = self.staged.to_string();
-        let flags = rustix::fs::OFlags::WRONLY;
-        let fd = self.mount.create(&dir, name.as_bytes(), flags, mode).map_err(wrong)?;
+        let how = OpenFlags { write: true, ..OpenFlags::default() };
+        let fd = self.mount.create(&dir, name.as_bytes(), how, mode).map_err(wrong)?;
         self.staged += 1;
         Ok(File::from(fd))
     }

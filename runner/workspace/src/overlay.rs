@@ -15,7 +15,7 @@ use wasibox_vfs::budget::Reservation;
 use wasibox_vfs::delta::Snapshot;
 use wasibox_vfs::host::HostMount;
 use wasibox_vfs::{
-    BaseFile, BaseKind, Budget, Errno, FileKind, Folder, FolderEntry, Lazy, MountSpec, Protected,
+    BaseFile, BaseKind, Budget, Errno, FileKind, Folder, FolderEntry, Lazy, MountSpec, OpenFlags, Protected,
     Stat,
 };
 
@@ -200,7 +200,8 @@ pub(crate) struct HostFile {
 impl HostFile {
     /// The file, if it is the one that was listed.
     fn open(&self) -> Result<File, Errno> {
-        let fd = self.mount.open_existing(&self.rel, rustix::fs::OFlags::RDONLY)?;
+        let read = OpenFlags { read: true, ..OpenFlags::default() };
+        let fd = self.mount.open_existing(&self.rel, read)?;
         let now = self.mount.fd_stat(&fd)?;
         let known = |s: &Stat| (s.ino, s.size, s.mtime);
         if known(&now) != known(&self.stat) {

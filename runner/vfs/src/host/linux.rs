@@ -1,4 +1,4 @@
-//! Host mounts: every access goes from the mount's own descriptor downwards.
+//! Host mounts on Linux: every access goes from the mount's own descriptor downwards.
 //!
 //! `openat2(2)` with `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS`
 //! refuses `..`, symbolic links and magic links at every component, atomically, so
@@ -10,33 +10,37 @@
 //! block us or act on the host.
 //!
 //! The one call does not enter another mount of the host. Where a path does, and in a mount that holds
-//! something of the runner, each directory on the way is looked at ([`guard`]).
+//! something of the runner, each directory on the way is looked at ([`super::guard`]).
 
+use super::account::Left;
+use super::guard::{self, Guard, Ident};
+use super::{MountError, Protected};
 use crate::errno::Errno;
-use crate::guard::{self, Guard, Ident, Protected};
-use crate::host_file::Left;
+use crate::ops::OpenFlags;
 use crate::setup::MountSpec;
 use crate::tree::Ino;
 use box_abi::{Kind as FileKind, Stat};
 use rustix::fs::{self, AtFlags, Mode, OFlags, ResolveFlags};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Why a mount cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum MountError {
-    #[error("cannot mount {host}: {source}")]
-    Host { host: PathBuf, source: std::io::Error },
-    #[error("cannot mount {host}: not a regular file or directory")]
-    Kind { host: PathBuf },
-    #[error("cannot mount at {guest}: {why}")]
-    Guest { guest: String, why: &'static str },
-    #[error("cannot mount {host}: its files are the kernel's, and act on the host")]
-    Kernel { host: PathBuf },
-    #[error("cannot mount {host}: {path} is the runner's own")]
-    Protected { host: PathBuf, path: PathBuf },
+/// An open file of the host.
+pub type Handle = OwnedFd;
+
+/// How many files this process may have open.
+pub(crate) fn most_open() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+}
+
+/// Reads at `off`; 0 is end of file.
+pub(crate) fn read_at(file: &Handle, buf: &mut [u8], off: u64) -> Result<usize, Errno> {
+    Ok(rustix::io::pread(file, buf, off)?)
+}
+
+/// Waits until the host has stored a file's bytes.
+pub(crate) fn sync(file: &Handle) -> Result<(), Errno> {
+    Ok(fs::fsync(file)?)
 }
 
 /// A host directory or file in the guest's name space.
@@ -56,12 +60,12 @@ pub struct HostMount {
     guard: Guard,
     /// Bytes that may still be added, if there is a limit. Locked while a file's length is
     /// changed, so that what is counted is what is added.
-    pub(crate) left: Option<Mutex<Left>>,
+    pub(super) left: Option<Mutex<Left>>,
     /// Longest file of this process: the signal that the host would send is for us.
-    pub(crate) longest: u64,
+    pub(super) longest: u64,
     /// Something was refused by its account, or by the length.
-    pub(crate) was_full: AtomicBool,
-    pub(crate) was_long: AtomicBool,
+    pub(super) was_full: AtomicBool,
+    pub(super) was_long: AtomicBool,
 }
 
 static NO_OPENAT2: AtomicBool = AtomicBool::new(false);
@@ -110,6 +114,11 @@ impl HostMount {
             was_full: AtomicBool::new(false),
             was_long: AtomicBool::new(false),
         })
+    }
+
+    /// Has no file become longer than this by it.
+    pub(crate) fn cap_length(&mut self, longest: u64) {
+        self.longest = self.longest.min(longest);
     }
 
     fn open_raw(&self, rel: &[u8], flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
@@ -232,7 +241,7 @@ impl HostMount {
     }
 
     /// Metadata of an open file of this mount.
-    pub fn fd_stat(&self, fd: &OwnedFd) -> Result<Stat, Errno> {
+    pub fn fd_stat(&self, fd: &Handle) -> Result<Stat, Errno> {
         Ok(self.to_stat(&fs::fstat(fd)?))
     }
 
@@ -253,7 +262,8 @@ impl HostMount {
     }
 
     /// Opens a regular file or directory that exists.
-    pub fn open_existing(&self, rel: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+    pub fn open_existing(&self, rel: &[u8], how: OpenFlags) -> Result<Handle, Errno> {
+        let flags = flags_of(how);
         let writes = flags.intersects(OFlags::WRONLY | OFlags::RDWR | OFlags::TRUNC);
         if writes {
             self.need_writable()?;
@@ -276,12 +286,13 @@ impl HostMount {
     }
 
     /// Opens a regular file that is open once more.
-    pub fn reopen(&self, fd: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
+    pub fn reopen(&self, fd: &Handle, how: OpenFlags) -> Result<Handle, Errno> {
+        let flags = flags_of(how);
         if flags.intersects(OFlags::WRONLY | OFlags::RDWR | OFlags::TRUNC) {
             self.need_writable()?;
         }
-        let how = (flags - OFlags::TRUNC) | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let fd = fs::open(proc_path(fd.as_fd()), how, Mode::empty())?;
+        let again = (flags - OFlags::TRUNC) | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let fd = fs::open(proc_path(fd.as_fd()), again, Mode::empty())?;
         if flags.contains(OFlags::TRUNC) {
             self.set_len(&fd, 0)?;
         }
@@ -294,12 +305,12 @@ impl HostMount {
         &self,
         dir: &[u8],
         name: &[u8],
-        flags: OFlags,
+        how: OpenFlags,
         mode: u16,
-    ) -> Result<OwnedFd, Errno> {
+    ) -> Result<Handle, Errno> {
         self.need_writable()?;
         let parent = self.dir_of(dir, name, false)?;
-        let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags = flags_of(how) | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = self.entry(0, || fs::openat(&parent, name, flags, to_mode(mode)))?;
         fs::fchmod(&fd, to_mode(mode))?;
         Ok(fd)
@@ -387,7 +398,7 @@ impl HostMount {
     /// Sets times of an open file.
     pub fn set_fd_times(
         &self,
-        fd: &OwnedFd,
+        fd: &Handle,
         atime: Option<u64>,
         mtime: Option<u64>,
     ) -> Result<(), Errno> {
@@ -430,6 +441,15 @@ impl HostMount {
     }
 }
 
+fn flags_of(how: OpenFlags) -> OFlags {
+    let flags = match (how.read, how.write) {
+        (true, true) => OFlags::RDWR,
+        (false, true) => OFlags::WRONLY,
+        _ => OFlags::RDONLY,
+    };
+    if how.truncate { flags | OFlags::TRUNC } else { flags }
+}
+
 fn kind_of(mode: u32) -> FileKind {
     FileKind::from_bits((mode >> 12) as u8).unwrap_or(FileKind::File)
 }
@@ -449,6 +469,52 @@ fn timespec(t: Option<u64>) -> fs::Timespec {
             fs::Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as _ }
         }
         None => fs::Timespec { tv_sec: 0, tv_nsec: fs::UTIME_OMIT },
+    }
+}
+
+/// What a host call failed with, as the guest may see it. Numbers that have no
+/// business in the sandbox become EIO.
+impl From<rustix::io::Errno> for Errno {
+    fn from(e: rustix::io::Errno) -> Errno {
+        use rustix::io::Errno as H;
+        match e {
+            H::ACCESS => Errno::ACCES,
+            H::AGAIN => Errno::AGAIN,
+            H::BADF => Errno::BADF,
+            H::BUSY => Errno::BUSY,
+            H::DQUOT => Errno::DQUOT,
+            H::EXIST => Errno::EXIST,
+            H::FBIG => Errno::FBIG,
+            H::ILSEQ => Errno::ILSEQ,
+            H::INTR => Errno::INTR,
+            H::INVAL => Errno::INVAL,
+            H::ISDIR => Errno::ISDIR,
+            H::LOOP => Errno::LOOP,
+            H::MFILE | H::NFILE => Errno::NFILE,
+            H::MLINK => Errno::MLINK,
+            H::NAMETOOLONG => Errno::NAMETOOLONG,
+            H::NOENT => Errno::NOENT,
+            H::NOMEM => Errno::NOMEM,
+            H::NOSPC => Errno::NOSPC,
+            H::NOTDIR => Errno::NOTDIR,
+            H::NOTEMPTY => Errno::NOTEMPTY,
+            H::NOTSUP => Errno::NOTSUP,
+            H::NXIO => Errno::NXIO,
+            H::PERM => Errno::PERM,
+            H::PIPE => Errno::PIPE,
+            H::ROFS => Errno::ROFS,
+            H::SPIPE => Errno::SPIPE,
+            H::STALE => Errno::STALE,
+            H::TXTBSY => Errno::TXTBSY,
+            H::XDEV => Errno::XDEV,
+            _ => Errno::IO,
+        }
+    }
+}
+
+impl From<std::io::Error> for Errno {
+    fn from(e: std::io::Error) -> Errno {
+        rustix::io::Errno::from_io_error(&e).map_or(Errno::IO, Errno::from)
     }
 }
 

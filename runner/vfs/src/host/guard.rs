@@ -9,17 +9,11 @@
 //! directory can be: below a mount that holds it in the same file system, which the kernel's
 //! table of mounts tells, or behind another mount, which one call can refuse to enter.
 
+use super::Protected;
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-
-/// Host files and folders that no guest may see, though a mount may hold them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Protected {
-    /// They need not exist yet.
-    pub paths: Vec<PathBuf>,
-}
 
 /// A file or directory, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,69 +1,11 @@
-//! Open files of mounts, and what may be added to the host's files.
+//! What may be added to the host's files.
 
+use super::linux::{Handle, HostMount};
 use crate::errno::Errno;
-use crate::host::HostMount;
 use crate::quota::Hit;
 use rustix::fs;
-use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, MutexGuard};
-
-/// An open file of a mount, counted among its session's.
-#[derive(Debug)]
-pub struct HostFile {
-    fd: OwnedFd,
-    open: Arc<AtomicUsize>,
-}
-
-impl std::ops::Deref for HostFile {
-    type Target = OwnedFd;
-
-    fn deref(&self) -> &OwnedFd {
-        &self.fd
-    }
-}
-
-impl Drop for HostFile {
-    fn drop(&mut self) {
-        self.open.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// How many files of mounts a session has open, and how many it may.
-#[derive(Debug)]
-pub(crate) struct OpenFiles {
-    open: Arc<AtomicUsize>,
-    most: usize,
-}
-
-impl OpenFiles {
-    /// At most `most`, and a quarter of what this process may have open.
-    pub fn new(most: usize) -> OpenFiles {
-        let ours = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-        let share = ours.map_or(usize::MAX, |n| n as usize / 4);
-        OpenFiles { open: Arc::default(), most: most.min(share) }
-    }
-
-    /// Opens one more; ENFILE if there are too many.
-    pub fn add(&self, open: impl FnOnce() -> Result<OwnedFd, Errno>) -> Result<HostFile, Errno> {
-        let taken = Taken(&self.open);
-        if self.open.fetch_add(1, Ordering::Relaxed) >= self.most {
-            return Err(Errno::NFILE);
-        }
-        let fd = open()?;
-        std::mem::forget(taken);
-        Ok(HostFile { fd, open: self.open.clone() })
-    }
-}
-
-/// Gives a place back that came to no file.
-struct Taken<'a>(&'a AtomicUsize);
-
-impl Drop for Taken<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
 
 /// A mount's account.
 #[derive(Debug)]
@@ -129,7 +71,7 @@ impl HostMount {
     /// been changed since.
     pub fn write(
         &self,
-        fd: &OwnedFd,
+        fd: &Handle,
         off: u64,
         append: bool,
         data: &[u8],
@@ -166,7 +108,7 @@ impl HostMount {
     }
 
     /// Sets the length of an open file.
-    pub fn set_len(&self, fd: &OwnedFd, len: u64) -> Result<(), Errno> {
+    pub fn set_len(&self, fd: &Handle, len: u64) -> Result<(), Errno> {
         if len > self.longest {
             return Err(self.too_long());
         }
@@ -186,7 +128,7 @@ impl HostMount {
 
 /// Writes to the end of a file wherever that is by then; `end` is where it was, for kernels that
 /// cannot.
-fn append_to(fd: &OwnedFd, data: &[u8], end: u64) -> rustix::io::Result<usize> {
+fn append_to(fd: &Handle, data: &[u8], end: u64) -> rustix::io::Result<usize> {
     let part = [std::io::IoSlice::new(data)];
     match rustix::io::pwritev2(fd, &part, end, rustix::io::ReadWriteFlags::APPEND) {
         Err(rustix::io::Errno::NOSYS | rustix::io::Errno::OPNOTSUPP) => {

@@ -1,0 +1,58 @@
+//! Files of the host in the guest's name space.
+//!
+//! | file | what |
+//! |---|---|
+//! | `linux` | a mount, reached from its own descriptor downwards |
+//! | `guard` | what a mount must not lead to |
+//! | `account` | what may be added to the host's files |
+//! | `open` | open files, and how many there may be |
+//! | `absent` | the same interface where there are no files of a host: a browser |
+//!
+//! No type of the system's interface leaves this module, but for the open file itself ([`Handle`]).
+
+#[cfg(not(unix))]
+mod absent;
+#[cfg(unix)]
+mod account;
+#[cfg(unix)]
+mod guard;
+#[cfg(unix)]
+mod linux;
+mod open;
+
+#[cfg(not(unix))]
+use absent as system;
+#[cfg(unix)]
+use linux as system;
+
+pub use open::HostFile;
+pub(crate) use open::OpenFiles;
+use system::most_open;
+pub use system::{Handle, HostMount};
+pub(crate) use system::{read_at, sync};
+
+use std::path::PathBuf;
+
+/// Why a mount cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum MountError {
+    #[error("cannot mount {host}: {source}")]
+    Host { host: PathBuf, source: std::io::Error },
+    #[error("cannot mount {host}: not a regular file or directory")]
+    Kind { host: PathBuf },
+    #[error("cannot mount at {guest}: {why}")]
+    Guest { guest: String, why: &'static str },
+    #[error("cannot mount {host}: its files are the kernel's, and act on the host")]
+    Kernel { host: PathBuf },
+    #[error("cannot mount {host}: {path} is the runner's own")]
+    Protected { host: PathBuf, path: PathBuf },
+    #[error("cannot mount {host}: there are no files of a host here")]
+    Absent { host: PathBuf },
+}
+
+/// Host files and folders that no guest may see, though a mount may hold them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Protected {
+    /// They need not exist yet.
+    pub paths: Vec<PathBuf>,
+}

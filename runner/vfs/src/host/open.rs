@@ -1,0 +1,62 @@
+//! Open files of mounts, and how many there may be.
+
+use super::{Handle, most_open};
+use crate::errno::Errno;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// An open file of a mount, counted among its session's.
+#[derive(Debug)]
+pub struct HostFile {
+    fd: Handle,
+    open: Arc<AtomicUsize>,
+}
+
+impl std::ops::Deref for HostFile {
+    type Target = Handle;
+
+    fn deref(&self) -> &Handle {
+        &self.fd
+    }
+}
+
+impl Drop for HostFile {
+    fn drop(&mut self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// How many files of mounts a session has open, and how many it may.
+#[derive(Debug)]
+pub(crate) struct OpenFiles {
+    open: Arc<AtomicUsize>,
+    most: usize,
+}
+
+impl OpenFiles {
+    /// At most `most`, and a quarter of what this process may have open.
+    pub fn new(most: usize) -> OpenFiles {
+        let share = most_open().map_or(usize::MAX, |n| n as usize / 4);
+        OpenFiles { open: Arc::default(), most: most.min(share) }
+    }
+
+    /// Opens one more; ENFILE if there are too many.
+    pub fn add(&self, open: impl FnOnce() -> Result<Handle, Errno>) -> Result<HostFile, Errno> {
+        let taken = Taken(&self.open);
+        if self.open.fetch_add(1, Ordering::Relaxed) >= self.most {
+            return Err(Errno::NFILE);
+        }
+        let fd = open()?;
+        std::mem::forget(taken);
+        Ok(HostFile { fd, open: self.open.clone() })
+    }
+}
+
+/// Gives a place back that came to no file.
+struct Taken<'a>(&'a AtomicUsize);
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
