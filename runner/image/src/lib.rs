@@ -15,6 +15,8 @@
 //!   it is compiled.
 //! - Hostile bytes give [`ImageError`], never a panic or an endless loop: what is walked, hashed or
 //!   allocated is bounded by the image's own length.
+//! - An image can be opened from memory, too ([`Image::from_bytes`]): in a browser, where this crate builds without
+//!   files and without packing.
 //! - The bytes do not change while the image is open: a file that others may write is copied.
 //!
 //! # Deliberately absent
@@ -23,6 +25,7 @@
 
 pub mod manifest;
 mod open;
+#[cfg(unix)]
 mod pack;
 mod source;
 mod tree;
@@ -30,6 +33,7 @@ mod walk;
 
 pub use manifest::{Extra, License};
 pub use open::{Bytes, Command, Entry, EntryKind, Folder, Image};
+#[cfg(unix)]
 pub use pack::{ImageSpec, pack, pack_to};
 pub use tree::TreeDigest;
 

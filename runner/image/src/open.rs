@@ -63,8 +63,21 @@ impl Image {
     /// [`ImageError::Io`] if it cannot be read, [`ImageError::NotAnImage`] if it is
     /// something else, [`ImageError::TooLarge`] if it had to be read and is too large for that,
     /// [`ImageError::Damaged`] if its parts do not fit together.
+    #[cfg(unix)]
     pub fn open(path: &Path) -> Result<Image, ImageError> {
-        let bytes = source::open(path)?;
+        Image::of(path, source::open(path)?)
+    }
+
+    /// Takes an image that is in memory: a page has no files. `name` stands for its path in messages.
+    ///
+    /// # Errors
+    /// As of [`Image::open`], of which those that concern a file cannot be.
+    pub fn from_bytes(name: impl AsRef<Path>, bytes: Vec<u8>) -> Result<Image, ImageError> {
+        let name = name.as_ref();
+        Image::of(name, source::checked(name, bytes.into())?)
+    }
+
+    fn of(path: &Path, bytes: source::Buffer) -> Result<Image, ImageError> {
         let len = bytes.len() as u64;
         guarded(path, || Ok(Image::read(path, bytes, len)))?
     }

@@ -1,4 +1,4 @@
-//! Where an image's bytes come from: a mapping of its file, or a copy in memory.
+//! Where an image's bytes come from: a mapping of its file, or memory.
 //!
 //! A mapping costs nothing and is shared, but it shows what happens to the file: a changed byte
 //! appears in what was checked before, and a page beyond a new end is a SIGBUS for whoever reads
@@ -6,18 +6,14 @@
 //! writable mount: those do not show the image.) Any other file is read, once.
 
 use crate::ImageError;
-use rustix::fs::OFlags;
-use std::fs::{File, Metadata, OpenOptions};
-use std::io::Read;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use webc::v3::Index;
 use webc::v3::read::Section;
 
+#[cfg(unix)]
+pub use file::open;
 pub use shared_buffer::OwnedBuffer as Buffer;
 
-/// The largest image that is copied.
-const MAX_COPY: u64 = 2 << 30;
 /// Most bytes of the index and of the manifest: what is made of them is many times as large.
 const MAX_INDEX: u64 = 1 << 20;
 const MAX_MANIFEST: usize = 8 << 20;
@@ -25,53 +21,13 @@ const MAX_MANIFEST: usize = 8 << 20;
 const HEAD: usize = 8;
 const INDEX: usize = HEAD + 9;
 
-/// The bytes of the image at `path`, of which the parts that are read whole have bearable sizes.
-pub fn open(path: &Path) -> Result<Buffer, ImageError> {
-    let io = |source| ImageError::Io { path: path.into(), source };
-    // A FIFO must not keep us waiting for a writer, a terminal not become ours.
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path);
-    let file = file.map_err(io)?;
-    let meta = file.metadata().map_err(io)?;
-    let not = || ImageError::NotAnImage { path: path.into() };
-    let mut head = [0; INDEX];
-    if !meta.is_file() || meta.len() < INDEX as u64 {
-        return Err(not());
+/// Bytes that are an image, of which the parts that are read whole have bearable sizes; `path` is for messages.
+pub fn checked(path: &Path, bytes: Buffer) -> Result<Buffer, ImageError> {
+    if bytes.len() < INDEX || !bytes.starts_with(&webc::MAGIC) {
+        return Err(ImageError::NotAnImage { path: path.into() });
     }
-    file.read_exact_at(&mut head, 0).map_err(io)?;
-    if !head.starts_with(&webc::MAGIC) {
-        return Err(not());
-    }
-    let bytes = if is_steady(&meta) {
-        let failed = |e| io(std::io::Error::other(format!("{e:?}")));
-        Buffer::from_file(&file).map_err(failed)?
-    } else {
-        read(path, file, meta.len())?
-    };
     check_sizes(&bytes).map_err(|why| ImageError::Damaged { path: path.into(), why })?;
     Ok(bytes)
-}
-
-/// Whether nobody can change the file but us and root. A group of the same number as the user is
-/// the user's own, as most systems set it up.
-fn is_steady(meta: &Metadata) -> bool {
-    use rustix::process::{getegid, geteuid};
-    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    let own_group = user == group && meta.gid() == group;
-    let others = if own_group { 0o002 } else { 0o022 };
-    (meta.uid() == user || meta.uid() == 0) && meta.mode() & others == 0
-}
-
-fn read(path: &Path, file: File, len: u64) -> Result<Buffer, ImageError> {
-    let io = |source| ImageError::Io { path: path.into(), source };
-    let too_large = || ImageError::TooLarge { path: path.into(), len };
-    if len > MAX_COPY {
-        return Err(too_large());
-    }
-    let mut out = Vec::new();
-    out.try_reserve_exact(len as usize).map_err(|_| too_large())?;
-    file.take(len).read_to_end(&mut out).map_err(io)?;
-    Ok(out.into())
 }
 
 /// Looks at the index before anybody makes something of it or of the manifest.
@@ -100,6 +56,69 @@ fn check_sizes(bytes: &Buffer) -> Result<(), String> {
         return Err("its manifest is too large".into());
     }
     Ok(())
+}
+
+/// Files of the host.
+#[cfg(unix)]
+mod file {
+    use super::{Buffer, INDEX, checked};
+    use crate::ImageError;
+    use rustix::fs::OFlags;
+    use std::fs::{File, Metadata, OpenOptions};
+    use std::io::Read;
+    use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+    use std::path::Path;
+
+    /// The largest image that is copied.
+    const MAX_COPY: u64 = 2 << 30;
+
+    /// The bytes of the image at `path`, see [`checked`].
+    pub fn open(path: &Path) -> Result<Buffer, ImageError> {
+        let io = |source| ImageError::Io { path: path.into(), source };
+        // A FIFO must not keep us waiting for a writer, a terminal not become ours.
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path);
+        let file = file.map_err(io)?;
+        let meta = file.metadata().map_err(io)?;
+        let not = || ImageError::NotAnImage { path: path.into() };
+        let mut head = [0; INDEX];
+        if !meta.is_file() || meta.len() < INDEX as u64 {
+            return Err(not());
+        }
+        file.read_exact_at(&mut head, 0).map_err(io)?;
+        if !head.starts_with(&webc::MAGIC) {
+            return Err(not());
+        }
+        let bytes = if is_steady(&meta) {
+            let failed = |e| io(std::io::Error::other(format!("{e:?}")));
+            Buffer::from_file(&file).map_err(failed)?
+        } else {
+            read(path, file, meta.len())?
+        };
+        checked(path, bytes)
+    }
+
+    /// Whether nobody can change the file but us and root. A group of the same number as the user is
+    /// the user's own, as most systems set it up.
+    fn is_steady(meta: &Metadata) -> bool {
+        use rustix::process::{getegid, geteuid};
+        let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+        let own_group = user == group && meta.gid() == group;
+        let others = if own_group { 0o002 } else { 0o022 };
+        (meta.uid() == user || meta.uid() == 0) && meta.mode() & others == 0
+    }
+
+    fn read(path: &Path, file: File, len: u64) -> Result<Buffer, ImageError> {
+        let io = |source| ImageError::Io { path: path.into(), source };
+        let too_large = || ImageError::TooLarge { path: path.into(), len };
+        if len > MAX_COPY {
+            return Err(too_large());
+        }
+        let mut out = Vec::new();
+        out.try_reserve_exact(len as usize).map_err(|_| too_large())?;
+        file.take(len).read_to_end(&mut out).map_err(io)?;
+        Ok(out.into())
+    }
 }
 
 #[cfg(test)]
