@@ -12,6 +12,7 @@ use crate::{deny, dist, env, escape, sdk, tidy};
 /// Wasmer is compiled once.
 const HOST: &[&str] = &[
     "wasibox-vfs",
+    "wasibox-kernel",
     "wasibox-sandbox",
     "wasibox",
     "wasibox-actions",

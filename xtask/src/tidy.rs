@@ -58,7 +58,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasibox-vfs", &["box-abi", "wasibox-image", "wasibox-snapshot"]),
     ("wasibox-files", &["wasibox-vfs", "box-text"]),
     ("wasibox-workspace", &["wasibox-vfs", "wasibox-files"]),
-    ("wasibox-sandbox", &["wasibox-image", "wasibox-vfs", "box-abi", "backtrace"]),
+    ("wasibox-kernel", &["wasibox-vfs", "box-abi"]),
+    (
+        "wasibox-sandbox",
+        &["wasibox-image", "wasibox-kernel", "wasibox-vfs", "box-abi", "backtrace"],
+    ),
     ("wasibox-worker", &[]),
     ("wasibox-bridge", &[]),
     (
@@ -106,6 +110,11 @@ const UNSAFE: &[&str] = &["tools/sys", "js/engine", "runner/sandbox"];
 /// we write.
 const MACROS: &[&str] = &["sdk/python"];
 
+/// The crates that are the browser's as well as the server's. With them go those that they use.
+const PORTABLE: &[&str] = &["wasibox-image", "wasibox-kernel"];
+/// What the browser's kernel is compiled for.
+const BROWSER: &str = "wasm32-wasip1-threads";
+
 /// Longest source file that passes without a remark, in lines.
 const LONG: usize = 700;
 
@@ -117,6 +126,7 @@ pub fn run() -> Result<ExitCode> {
         sources(package.dir(), &mut breaches)?;
     }
     applets(&mut breaches)?;
+    portable(&mut breaches)?;
     for b in &breaches {
         eprintln!("tidy: {b}");
     }
@@ -197,6 +207,23 @@ fn unexplained(path: &Path, text: &str, out: &mut Vec<String>) {
             out.push(format!("{}:{}: unsafe without SAFETY comment", shown(path), i + 1));
         }
     }
+}
+
+/// Builds what must build for a browser, too.
+fn portable(out: &mut Vec<String>) -> Result<()> {
+    // In the profile of the kernel's module (`web`), so that what is compiled here is so there, too.
+    let mut build = env::cached_cargo()?;
+    build.args(["build", "--quiet", "--locked", "--profile", "guest", "--target", BROWSER]);
+    for name in PORTABLE {
+        build.args(["-p", name]);
+    }
+    if !build.status()?.success() {
+        out.push(format!(
+            "{} do not build for {BROWSER} (`rustup target add {BROWSER}` if it is not installed)",
+            PORTABLE.join(", ")
+        ));
+    }
+    Ok(())
 }
 
 fn shown(path: &Path) -> String {

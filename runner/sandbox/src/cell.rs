@@ -39,15 +39,11 @@
 //! - After a trap, a kill or a limit the memory is in the middle of something: the interpreter is
 //!   gone, and [`CellRun::is_gone`] says so. What was parked last can be restored.
 
-use crate::kernel::{
-    Before, CellStart, Cpu, Cwd, Descriptor, Descriptors, Kernel, Left, OpenFile, Process, Ready,
-    Start,
-};
+use crate::host::{CellStart, Kernel, Left, Process, Ready};
 use crate::outcome::RunResult;
-use crate::programs::{Entry, Loaded};
+use crate::programs::Loaded;
 use crate::sandbox::{RunSpec, Sandbox, SandboxError};
-use crate::snapshot::{BEGIN, FORK, GO_ON, has_cells};
-use crate::streams::Meter;
+use crate::snapshot::{FORK, has_cells};
 use crate::template::Template;
 use crate::track::Tracker;
 use crate::{layer, lock};
@@ -57,6 +53,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
+use wasibox_kernel::{
+    BEGIN, Before, Cpu, Cwd, Descriptor, Descriptors, Entry, GO_ON, OpenFile, Start, can_be_named,
+};
 use wasibox_vfs::{Errno, File, FileKind, Loc, OpenFlags, Opened, Program};
 
 /// Most interpreters of a session.
@@ -213,7 +212,7 @@ enum What {
 }
 
 /// Standard streams, and the root directory behind them, are each cell's own.
-const FIRST_FD: u32 = crate::kernel::ROOT_FD + 1;
+const FIRST_FD: u32 = wasibox_kernel::ROOT_FD + 1;
 
 impl Rest {
     fn encode(&self) -> Vec<u8> {
@@ -293,11 +292,6 @@ impl Interpreter {
         let passed = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.monotonic.saturating_add(passed)
     }
-}
-
-/// Whether a path is all that it takes to have a file again.
-pub fn can_be_named(file: &File) -> bool {
-    matches!(file, File::Tree(_) | File::Host { .. } | File::Device(..) | File::Meta(_))
 }
 
 /// What is parked of a table.
@@ -551,7 +545,6 @@ impl Sandbox {
             self.programs.clone(),
             self.policy().limits,
             self.budget.clone(),
-            Meter::new(None),
             Before::default(),
             Arc::default(),
         );

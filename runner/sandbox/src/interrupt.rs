@@ -13,7 +13,7 @@
 //! 1. A process with a fatal signal gets SIGUSR1 on its thread. Our handler looks whether the
 //!    interrupted instruction is a guest's ([`CodeMap`]). If so, the engine's fault handler is told
 //!    that a memory access failed there, which abandons the guest's stack.
-//! 2. Otherwise nothing happens, and [`Watch::end`] is called again by the kernel every few
+//! 2. Otherwise nothing happens, and `Watch::end` is called again by the kernel every few
 //!    milliseconds, until the process has ended.
 //! 3. A process that is not met in its own code for long has the session's code stopped
 //!    ([`CodeMap::stop`]), and faults when it returns there.
@@ -26,12 +26,13 @@
 //! - A signal that is not ours is passed to whoever handled it before, or ignored.
 
 use crate::codemap::CodeMap;
-use crate::kernel::Process;
+use crate::host::Process;
 use crate::{lock, stack};
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
+use wasibox_kernel::Watch as _;
 
 const SIGKILL: u8 = 9;
 const SIGSEGV: u8 = 11;
@@ -61,7 +62,14 @@ thread_local! {
 }
 
 impl Watch {
-    pub fn new() -> Watch {
+    /// Whether the memory limit ended it.
+    pub fn is_short(&self) -> bool {
+        self.short.load(Ordering::Relaxed)
+    }
+}
+
+impl wasibox_kernel::Watch for Watch {
+    fn new(_: u32) -> Watch {
         Watch {
             fatal: AtomicU8::new(0),
             told: AtomicU32::new(0),
@@ -73,36 +81,26 @@ impl Watch {
         }
     }
 
-    /// The signal that ends the process, if one does.
-    pub fn fatal(&self) -> Option<u8> {
+    fn fatal(&self) -> Option<u8> {
         match self.fatal.load(Ordering::SeqCst) {
             0 => None,
             s => Some(s),
         }
     }
 
-    /// Sets the signal that ends it; false if there is one already.
-    pub fn set_fatal(&self, sig: u8) -> bool {
+    fn set_fatal(&self, sig: u8) -> bool {
         self.fatal.compare_exchange(0, sig, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 
-    /// Whether the memory limit ended it.
-    pub fn is_short(&self) -> bool {
-        self.short.load(Ordering::Relaxed)
-    }
-
-    /// How often it was told to end.
-    pub fn told(&self) -> u32 {
+    fn told(&self) -> u32 {
         self.told.load(Ordering::Relaxed)
     }
 
-    /// Whether a thread runs it.
-    pub fn is_running(&self) -> bool {
+    fn is_running(&self) -> bool {
         !lock(&self.threads).is_empty()
     }
 
-    /// Interrupts it if it computes. It may be within the engine: callers repeat this.
-    pub fn end(&self) {
+    fn end(&self) {
         self.told.fetch_add(1, Ordering::Relaxed);
         for thread in lock(&self.threads).iter() {
             // JUSTIFICATION: signals for one thread of the process can only be sent so.
@@ -140,7 +138,7 @@ impl Drop for Watched<'_> {
 }
 
 fn code(process: &Process) -> &CodeMap {
-    &process.kernel.programs.code.map
+    &process.kernel.host.code.map
 }
 
 fn here<'a>() -> Option<&'a Process> {

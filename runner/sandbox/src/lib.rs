@@ -7,7 +7,7 @@
 //!    loaded yet.
 //! 3. [`Sandbox::run`] starts a command. Its program's machine code comes from the
 //!    artifact store ([`artifact`]), compiled there if this is the first time on this
-//!    machine. The command and everything it spawns run under the [`kernel`].
+//!    machine. The command and everything it spawns run under the kernel (`wasibox_kernel`).
 //! 4. The run ends when the first process ends, or when a limit ends it; every other
 //!    process is ended with it. [`RunResult`] says what happened.
 //!
@@ -21,8 +21,8 @@
 //! can be written down and brought back, here or elsewhere.
 //!
 //! # The kernel
-//! WASI preview 1 and the calls of WASIX that a shell needs are implemented here,
-//! over the engine's plain host functions, instead of using the `wasmer-wasix` crate.
+//! WASI preview 1 and the calls of WASIX that a shell needs are implemented by `wasibox_kernel`, whose host is this
+//! crate (`host`), over the engine's plain host functions, instead of using the `wasmer-wasix` crate.
 //! Measured and read on wasmer-wasix 0.705, the reasons are: its descriptors share
 //! one cached handle per *path* (two opens of one device are one object, a file that is
 //! unlinked and made again keeps the old one's size), names must be UTF-8, its pipes
@@ -36,7 +36,7 @@
 //! - This is the only crate that names the engine's types, and the only host crate
 //!   with `unsafe`.
 //! - Each guest process has a memory to itself while it lives, and each of its threads a thread of the host and a
-//!   store; of a process's threads one runs guest code at a time ([`kernel`]); all
+//!   store; of a process's threads one runs guest code at a time (`wasibox_kernel`); all
 //!   memories of a run, and what else it makes the host keep, share one budget ([`memory`],
 //!   [`stack`]). Thread, store and memory may serve
 //!   another process of the same program later, put back to their beginning.
@@ -54,8 +54,8 @@ pub mod expose;
 pub mod fork;
 pub mod heap;
 mod hidden;
+mod host;
 mod interrupt;
-pub mod kernel;
 pub mod key;
 mod layer;
 mod linear;

@@ -5,7 +5,7 @@
 //! in it as a private mapping of its file: a page is copied when it is first written to.
 //!
 //! The engine's own memories ask for huge pages everywhere and copy all data at each start;
-//! the figures are in `kernel/instance.rs`.
+//! the figures are in `host/instance.rs`.
 //!
 //! # Invariants
 //! - Between `base + size` and the end of the reservation nothing is accessible: compiled code

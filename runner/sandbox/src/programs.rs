@@ -3,13 +3,14 @@
 use crate::Limits;
 use crate::artifact::{self, ArtifactError, Store};
 use crate::codemap::CodeMap;
-use crate::kernel::{Idle, SNAPSHOT_SHARE};
+use crate::host::Idle;
 use crate::template::Template;
 use crate::{memory, snapshot, stack};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use wasibox_image::{Image, ImageError};
+use wasibox_kernel::{Entry, SNAPSHOT_SHARE};
 use wasibox_vfs::{Program, Protected};
 use wasmer::{Engine, Module};
 
@@ -37,28 +38,13 @@ pub struct Loaded {
 /// What the engine keeps of an exception besides its values: 24 bytes, in a list that doubles.
 const RECORD: u64 = 48;
 
-/// Where a process begins: the function that is called, and what its memory holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
-    /// At its beginning.
-    Start,
-    /// On the snapshot's memory.
-    Resume,
-    /// At its beginning, to make the snapshot.
-    Prepare,
-    /// To run a cell; the memory begins as the snapshot, or as the module says.
-    Cell { is_prepared: bool },
-}
-
-impl Entry {
-    /// The name of the export.
-    pub fn function(self) -> &'static str {
-        match self {
-            Entry::Start => "_start",
-            Entry::Resume => snapshot::RESUME,
-            Entry::Prepare => snapshot::PREPARE,
-            Entry::Cell { .. } => snapshot::CELL,
-        }
+/// The export that is called where a process begins.
+pub fn function_of(entry: Entry) -> &'static str {
+    match entry {
+        Entry::Start => "_start",
+        Entry::Resume => snapshot::RESUME,
+        Entry::Prepare => snapshot::PREPARE,
+        Entry::Cell { .. } => snapshot::CELL,
     }
 }
 
@@ -216,7 +202,7 @@ impl Library {
 
     /// The program's code, loaded or compiled at the first call. With its snapshot, which is made if need be,
     /// for who has so many bytes of memory: it is prepared in the part of them in which its snapshot would be
-    /// used, see [`crate::kernel::Kernel::entry`].
+    /// used, see [`wasibox_kernel::Kernel::entry`].
     fn get(&self, p: Program, memory: Option<u64>) -> Result<Loaded, ProgramError> {
         let (Some(name), Some(slot)) =
             (self.names.get(p.0 as usize), self.loaded.get(p.0 as usize))

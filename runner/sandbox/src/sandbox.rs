@@ -3,20 +3,19 @@
 use crate::cell::{CellGoing, Interpreter};
 use crate::expose::Doors;
 use crate::hidden::Hidden;
-use crate::kernel::{
-    Background, Before, Descriptor, Descriptors, Kernel, OpenFile, SpawnError, Start,
-};
+use crate::host::{Background, Kernel};
 use crate::lock;
 use crate::outcome::RunResult;
 use crate::policy::Policy;
 use crate::programs::{Library, ProgramError, Programs, Progress};
-use crate::streams::Meter;
+use crate::stack::drop_unused;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wasibox_image::{Entry, EntryKind, Image, ImageError};
+use wasibox_kernel::{Before, Descriptor, Descriptors, OpenFile, SpawnError, Start};
 use wasibox_vfs::Budget;
 use wasibox_vfs::changes::Mark;
 use wasibox_vfs::{
@@ -63,8 +62,6 @@ pub struct RunSpec {
     pub stdin: Arc<dyn Stream>,
     pub stdout: Arc<dyn Stream>,
     pub stderr: Arc<dyn Stream>,
-    /// What the output streams are counted by; its limit ends the run.
-    pub meter: Arc<Meter>,
     /// Limit of wall-clock time, instead of the policy's.
     pub timeout: Option<Duration>,
     /// Processes that still run when the command has ended go on, until [`Sandbox::end_background`].
@@ -330,7 +327,7 @@ impl Sandbox {
         };
         let mut why = Errno::NOENT;
         for candidate in candidates {
-            match crate::kernel::find_program(&self.vfs, cwd, &candidate, spec.argv.clone()) {
+            match wasibox_kernel::find_program(&self.vfs, cwd, &candidate, spec.argv.clone()) {
                 Ok(found) => return Ok(found),
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
                 Err(e) => {
@@ -402,7 +399,6 @@ impl Sandbox {
             self.programs.clone(),
             limits,
             self.budget.clone(),
-            spec.meter,
             Before { next_pid: before.next_pid.max(self.background.next_pid()), ..before },
             self.background.clone(),
         );
@@ -410,7 +406,7 @@ impl Sandbox {
             kernel.keep();
         }
         let start = Start { program, argv: argv.clone(), env: spec.env };
-        let cwd = crate::kernel::Cwd::new(loc, path);
+        let cwd = wasibox_kernel::Cwd::new(loc, path);
         let spawned = match &mut cell {
             None => {
                 let mut fds = Descriptors::new(limits.descriptors);
@@ -438,6 +434,7 @@ impl Sandbox {
             });
         }
         let end = kernel.finish();
+        drop_unused();
         if kernel.is_kept() {
             self.background.keep(kernel.clone());
         } else if self.background.alive() == 0 {

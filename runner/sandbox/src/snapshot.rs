@@ -18,13 +18,13 @@
 //!   memory: what must be unique (seeds, keys) is for [`RESUME`] to make anew.
 //! - When [`PREPARE`] returns, the guest's stack is empty, so globals have their first values.
 //! - Preparing the same image gives the same memory everywhere: clocks and random bytes are the same each
-//!   time ([`crate::kernel::Fixed`]). So what an interpreter has changed in it
+//!   time (`wasibox_kernel::Fixed`). So what an interpreter has changed in it
 //!   ([`crate::cell`](crate::CellRun)) is of use on another machine.
 
-use crate::kernel::{Before, Cwd, Descriptor, Descriptors, Kernel, OpenFile, SpawnError, Start};
-use crate::outcome::{LimitHit, Status};
+use crate::host::Kernel;
 use crate::programs::{Library, ProgramError, Programs};
 use crate::sandbox::base_files;
+use crate::stack::drop_unused;
 use crate::streams::{BytesInput, Capture, Meter};
 use crate::{Limits, engine, lock, template};
 use sha2::{Digest, Sha256};
@@ -32,6 +32,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use wasibox_image::{Image, ImageError};
+use wasibox_kernel::{
+    Before, Cwd, Descriptor, Descriptors, LimitHit, OpenFile, SpawnError, Start, Status,
+};
 use wasibox_vfs::Budget;
 use wasibox_vfs::{DiskLimits, Errno, File, Loc, MountError, Program, Protected, Vfs};
 use wasmer::Module;
@@ -47,11 +50,8 @@ pub const RESUME: &str = "wasibox_resume";
 /// is the address of an answer (`crate::cell::Answer`), or 0 if it has done nothing and its memory must not
 /// be the prepared one.
 pub const CELL: &str = "wasibox_cell";
-/// Nothing: the interpreter goes on.
-pub const GO_ON: i32 = 0;
-/// It begins, on memory that was prepared or on the module's own.
-pub const BEGIN: i32 = 1;
-/// It goes on as a copy of another one: what must be unique is made anew.
+/// Beside [`wasibox_kernel::GO_ON`] and [`wasibox_kernel::BEGIN`]: it goes on as a copy of another one, so that
+/// what must be unique is made anew.
 pub const FORK: i32 = 2;
 
 /// Raised when what surrounds a prepared process changes.
@@ -146,13 +146,13 @@ pub fn make(
             .into(),
     };
     let template = programs.get(program)?.template;
-    let kernel =
-        Kernel::new(vfs, programs, limits, budget, meter, Before::default(), Arc::default());
+    let kernel = Kernel::new(vfs, programs, limits, budget, Before::default(), Arc::default());
     kernel.prepare(start, fds, Cwd::new(loc, path)).map_err(|e| match e {
         SpawnError::Errno(e) => SnapshotError::Errno(e),
         SpawnError::Program(e) => SnapshotError::Program(e),
     })?;
     let end = kernel.finish();
+    drop_unused();
     let (status, limit) = (end.status, end.limit);
     let memory = lock(&kernel.prepared).take();
     match (status, memory) {

@@ -38,7 +38,7 @@ const RESERVE: usize = 128 << 10;
 /// The smallest stack that is given.
 pub const LEAST: usize = 1 << 20;
 /// Calls into the guest that are under way at once on a thread: a process and its signal handlers.
-const CALLS: usize = 1 + crate::kernel::MAX_HANDLERS;
+const CALLS: usize = 1 + wasibox_kernel::MAX_HANDLERS;
 
 #[derive(Clone, Copy)]
 struct Stack {

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 use wasibox_image::{Image, ImageSpec, pack_to};
-use wasibox_sandbox::kernel::CALLS;
+use wasibox_kernel::CALLS;
 use wasibox_sandbox::{Limits, Policy, Sandbox, Status, Stream};
 use wasibox_vfs::{Errno, Readiness};
 

@@ -77,7 +77,6 @@ fn spec(program: &str, stdin: &str) -> (RunSpec, Arc<Capture>, Arc<Capture>) {
         stdin: BytesInput::new(stdin.into()),
         stdout: out.clone(),
         stderr: err.clone(),
-        meter,
         timeout: None,
         keep: false,
     };

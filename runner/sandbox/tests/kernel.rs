@@ -213,7 +213,7 @@ fn output_is_limited() {
     let meter = Meter::new(Some(100_000));
     let (mut s, ..) = spec(&["yes"], b"");
     let out = Capture::new(meter.clone());
-    (s.stdout, s.stderr, s.meter) = (out.clone(), out.clone(), meter);
+    (s.stdout, s.stderr) = (out.clone(), out.clone());
     let r = b.run(s).unwrap();
     assert_eq!((r.limit, out.take().len()), (Some(LimitHit::Output), 100_000));
 }

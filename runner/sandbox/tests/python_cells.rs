@@ -51,7 +51,6 @@ fn with(sandbox: &Sandbox, code: &str, change: impl FnOnce(&mut RunSpec)) -> Ran
         stdin: BytesInput::new(Vec::new()),
         stdout: out.clone(),
         stderr: err.clone(),
-        meter,
         timeout: Some(Duration::from_secs(120)),
         keep: false,
     };

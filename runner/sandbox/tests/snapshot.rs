@@ -88,7 +88,6 @@ fn run(sandbox: &Sandbox, args: &[&str]) -> (Status, String) {
         stdin: BytesInput::new(Vec::new()),
         stdout: out.clone(),
         stderr: err,
-        meter,
         timeout: None,
         keep: false,
     };

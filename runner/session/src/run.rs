@@ -40,7 +40,6 @@ pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<
         stdin,
         stdout: out.clone(),
         stderr: err.clone(),
-        meter: meter.clone(),
         timeout: exec.timeout,
         keep: exec.keep_background,
     };

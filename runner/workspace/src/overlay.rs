@@ -15,8 +15,8 @@ use wasibox_vfs::budget::Reservation;
 use wasibox_vfs::delta::Snapshot;
 use wasibox_vfs::host::HostMount;
 use wasibox_vfs::{
-    BaseFile, BaseKind, Budget, Errno, FileKind, Folder, FolderEntry, Lazy, MountSpec, OpenFlags, Protected,
-    Stat,
+    BaseFile, BaseKind, Budget, Errno, FileKind, Folder, FolderEntry, Lazy, MountSpec, OpenFlags,
+    Protected, Stat,
 };
 
 /// Paths that are told as not read.

@@ -118,7 +118,6 @@ pub fn spec(argv: &[&str], stdin: &[u8]) -> (RunSpec, Arc<Capture>, Arc<Capture>
         stdin: BytesInput::new(stdin.to_vec()),
         stdout: out.clone(),
         stderr: err.clone(),
-        meter,
         timeout: None,
         keep: false,
     };

@@ -310,7 +310,8 @@ impl HostMount {
     ) -> Result<Handle, Errno> {
         self.need_writable()?;
         let parent = self.dir_of(dir, name, false)?;
-        let flags = flags_of(how) | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let flags =
+            flags_of(how) | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = self.entry(0, || fs::openat(&parent, name, flags, to_mode(mode)))?;
         fs::fchmod(&fd, to_mode(mode))?;
         Ok(fd)

@@ -4,6 +4,8 @@
 //! they compare is read with the baton held: nothing comes between a look and the sleep.
 
 use super::guest::{Call, Halt, Sys};
+use super::host::Host;
+use super::memory::Memory;
 use super::second;
 use super::threads::{Event, current};
 use std::time::{Duration, Instant};
@@ -15,25 +17,25 @@ pub const START: &str = "wasi_thread_start";
 /// of its guard. All of it is between the guest and itself.
 const START_SIZE: usize = 64;
 
-pub fn thread_spawn_v2(c: &mut Call<'_>, start: u32, out: u32) -> Sys {
-    c.mem.bytes(start, START_SIZE)?;
+pub fn thread_spawn_v2<H: Host>(c: &mut Call<'_, H>, start: u32, out: u32) -> Sys {
+    c.mem.check(start, START_SIZE)?;
     c.mem.u32(out)?;
     let number = second::spawn(c, start)?;
     Ok(c.mem.put_u32(out, c.process.tid(number))?)
 }
 
-pub fn thread_id(c: &mut Call<'_>, out: u32) -> Sys {
+pub fn thread_id<H: Host>(c: &mut Call<'_, H>, out: u32) -> Sys {
     Ok(c.mem.put_u32(out, c.process.tid(current()))?)
 }
 
-pub fn thread_parallelism(c: &mut Call<'_>, out: u32) -> Sys {
+pub fn thread_parallelism<H: Host>(c: &mut Call<'_, H>, out: u32) -> Sys {
     // Of a process's threads one runs at a time; who asks wants to know how many processes to start.
     let n = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
     Ok(c.mem.put_u32(out, n)?)
 }
 
 /// Waits for the end of another thread; one that is no more has ended.
-pub fn thread_join(c: &mut Call<'_>, tid: u32) -> Sys {
+pub fn thread_join<H: Host>(c: &mut Call<'_, H>, tid: u32) -> Sys {
     let number = tid.wrapping_sub(c.process.pid);
     if number == 0 || number == current() {
         return Err(Errno::DEADLK.into());
@@ -48,11 +50,17 @@ pub fn thread_join(c: &mut Call<'_>, tid: u32) -> Sys {
 
 /// Sleeps until a wake-up of that address, if it holds `expected`. `timeout` points to an optional time (tag,
 /// nanoseconds); `woken` is 0 after that time.
-pub fn futex_wait(c: &mut Call<'_>, at: u32, expected: u32, timeout: u32, woken: u32) -> Sys {
+pub fn futex_wait<H: Host>(
+    c: &mut Call<'_, H>,
+    at: u32,
+    expected: u32,
+    timeout: u32,
+    woken: u32,
+) -> Sys {
     check_address(c, at)?;
     let until = match timeout {
         0 => None,
-        _ => match c.mem.bytes(timeout, 1)?[0] {
+        _ => match c.mem.u8(timeout)? {
             0 => None,
             1 => {
                 let time = timeout.checked_add(8).ok_or(Errno::FAULT)?;
@@ -93,22 +101,22 @@ pub fn futex_wait(c: &mut Call<'_>, at: u32, expected: u32, timeout: u32, woken:
     }
 }
 
-pub fn futex_wake(c: &mut Call<'_>, at: u32, woken: u32) -> Sys {
+pub fn futex_wake<H: Host>(c: &mut Call<'_, H>, at: u32, woken: u32) -> Sys {
     wake(c, at, 1, woken)
 }
 
-pub fn futex_wake_all(c: &mut Call<'_>, at: u32, woken: u32) -> Sys {
+pub fn futex_wake_all<H: Host>(c: &mut Call<'_, H>, at: u32, woken: u32) -> Sys {
     wake(c, at, usize::MAX, woken)
 }
 
-fn wake(c: &mut Call<'_>, at: u32, most: usize, woken: u32) -> Sys {
+fn wake<H: Host>(c: &mut Call<'_, H>, at: u32, most: usize, woken: u32) -> Sys {
     check_address(c, at)?;
-    c.mem.bytes(woken, 1)?;
+    c.mem.check(woken, 1)?;
     let n = c.process.threads.wake(Event::Futex(at), most);
     Ok(c.mem.put(woken, &[u8::from(n > 0)])?)
 }
 
-fn check_address(c: &Call<'_>, at: u32) -> Result<(), Halt> {
+fn check_address<H: Host>(c: &Call<'_, H>, at: u32) -> Result<(), Halt> {
     if !at.is_multiple_of(4) {
         return Err(Errno::INVAL.into());
     }
@@ -117,7 +125,7 @@ fn check_address(c: &Call<'_>, at: u32) -> Result<(), Halt> {
 }
 
 /// Lets others run first: threads of the process, or the host's.
-pub fn sched_yield(c: &mut Call<'_>) -> Sys {
+pub fn sched_yield<H: Host>(c: &mut Call<'_, H>) -> Sys {
     if !c.process.threads.offer() {
         std::thread::yield_now();
     }

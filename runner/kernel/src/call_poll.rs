@@ -6,6 +6,8 @@
 use super::call_misc::now;
 use super::descriptors::OpenFile;
 use super::guest::{Call, Sys};
+use super::host::Host;
+use super::memory::Memory;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasibox_vfs::{Errno, Readiness};
@@ -28,7 +30,7 @@ enum What {
     Bad(u8, Errno),
 }
 
-fn read_sub(c: &Call<'_>, at: u32) -> Result<Sub, Errno> {
+fn read_sub<H: Host>(c: &Call<'_, H>, at: u32) -> Result<Sub, Errno> {
     let b: [u8; SUBSCRIPTION as usize] = c.mem.array(at)?;
     let u64_at = |i: usize| u64::from_le_bytes(b[i..i + 8].try_into().unwrap_or_default());
     let u32_at = |i: usize| u32::from_le_bytes(b[i..i + 4].try_into().unwrap_or_default());
@@ -80,7 +82,7 @@ fn happened(s: &Sub) -> Option<[u8; EVENT as usize]> {
     }
 }
 
-pub fn poll_oneoff(c: &mut Call<'_>, subs: u32, out: u32, n: u32, count: u32) -> Sys {
+pub fn poll_oneoff<H: Host>(c: &mut Call<'_, H>, subs: u32, out: u32, n: u32, count: u32) -> Sys {
     if n == 0 || n > MAX_SUBSCRIPTIONS {
         return Err(Errno::INVAL.into());
     }
@@ -117,7 +119,7 @@ pub fn poll_oneoff(c: &mut Call<'_>, subs: u32, out: u32, n: u32, count: u32) ->
     }
 }
 
-pub fn thread_sleep(c: &mut Call<'_>, ns: u64) -> Sys {
+pub fn thread_sleep<H: Host>(c: &mut Call<'_, H>, ns: u64) -> Sys {
     let Some(until) = Instant::now().checked_add(Duration::from_nanos(ns)) else {
         return Err(Errno::INVAL.into());
     };

@@ -3,43 +3,21 @@
 //! A thread runs one process at a time. With a reusable instance it then waits for the next
 //! process of its program ([`Idle`]); else it ends.
 
-use super::guest::Halt;
 use super::instance::Ready;
-use super::process::Process;
+use super::{Job, Process};
 use crate::interrupt::{self, watch};
-use crate::outcome::Status;
-use crate::programs::{Entry, Loaded, Programs};
+use crate::programs::{Loaded, Programs};
 use crate::stack;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use wasibox_vfs::Program;
-use wasibox_vfs::Reservation;
+use wasibox_kernel::{Descriptors, End, Entry, Halt, Status, complain};
+use wasibox_vfs::{Program, Reservation};
 use wasmer::RuntimeError;
 use wasmer_types::TrapCode;
 
 /// Threads that wait, with an instance each, for more work.
 const MAX_IDLE: usize = 8;
-
-/// How a process's program ended.
-pub enum End {
-    Status(Status),
-    Exec,
-    /// It did not go on from its snapshot: it begins at the beginning.
-    Anew,
-}
-
-/// A process to run.
-pub struct Job {
-    pub process: Arc<Process>,
-    pub program: Program,
-    pub loaded: Loaded,
-    pub entry: Entry,
-    /// Reserved for the module's memory.
-    pub memory: Reservation,
-    /// The interpreter whose cell it runs.
-    pub ready: Option<Box<Ready>>,
-}
 
 /// The waiting threads of a session. They end when it is dropped.
 #[derive(Default)]
@@ -93,7 +71,7 @@ fn serve_all(first: Job) {
     let mut job = first;
     let mut ready = None;
     loop {
-        let programs = job.process.kernel.programs.clone();
+        let programs = job.process.kernel.host.clone();
         let again = serve(job, &mut ready);
         let Some(r) = ready.as_mut().filter(|_| again) else { return };
         let Some(next) = programs.idle.wait_here(r.program, r.entry) else { return };
@@ -109,7 +87,7 @@ fn serve_all(first: Job) {
 /// Runs a process to its end and reports it. Whether the thread's instance can serve again.
 fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
     // Dropped after the module and all else of this function.
-    let _code = job.process.kernel.programs.code.clone();
+    let _code = job.process.kernel.host.code.clone();
     let Job { process, mut program, mut loaded, mut entry, memory, ready: cell } = job;
     if let Some(cell) = cell {
         *ready = Some(*cell);
@@ -141,7 +119,7 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
                 *ready = None;
                 interrupt::forget_thrown(&process);
                 program = crate::lock(&process.start).program;
-                match process.kernel.programs.get(program) {
+                match process.kernel.host.get(program) {
                     Ok(l) => {
                         loaded = l;
                         (entry, memory) = process.kernel.entry(&loaded);
@@ -186,7 +164,7 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
         && again
         && let Some(r) = ready.take()
     {
-        process.kernel.cells.keep(&process, r);
+        keep(&process, r);
         again = false;
     }
     let mut renewed = false;
@@ -204,10 +182,7 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
     stack::close(&process.kernel.budget);
     // Readers of its pipes must see the end before a waiting parent does.
     let limit = process.kernel.limits.descriptors;
-    let fds = std::mem::replace(
-        &mut *crate::lock(&process.fds),
-        super::descriptors::Descriptors::new(limit),
-    );
+    let fds = std::mem::replace(&mut *crate::lock(&process.fds), Descriptors::new(limit));
     drop(fds);
     process.kernel.ended(&process, status);
     drop(process);
@@ -215,6 +190,13 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
         Some(r) if again => renewed || r.renew(),
         _ => false,
     }
+}
+
+/// Keeps the interpreter that has run its cell to the end.
+fn keep(process: &Process, mut ready: Ready) {
+    let Some(answer) = ready.take_answer() else { return };
+    ready.pause(process);
+    process.kernel.cells.keep(process, Box::new(ready), answer);
 }
 
 /// What a process runs next.
@@ -261,7 +243,11 @@ pub fn ended_by(process: &Process, e: RuntimeError) -> End {
         Some(Halt::Exit(code)) => return End::Status(Status::Exited(*code)),
         Some(Halt::Killed) => return killed(),
         Some(Halt::Exec) => return End::Exec,
-        Some(Halt::Trap(inner)) => return ended_by(process, inner.clone()),
+        Some(Halt::Trap(inner)) => {
+            if let Some(inner) = inner.downcast_ref::<RuntimeError>() {
+                return ended_by(process, inner.clone());
+            }
+        }
         // Another thread's end replaces it.
         Some(Halt::Over) => return End::Status(Status::Signaled(9)),
         Some(Halt::Errno(_) | Halt::ThreadExit) | None => {}
@@ -297,20 +283,4 @@ pub fn ended_by(process: &Process, e: RuntimeError) -> End {
     };
     complain(process, text);
     End::Status(Status::Signaled(sig))
-}
-
-/// Writes a line to the process's standard error, if that takes it at once.
-pub fn complain(process: &Process, text: &str) {
-    let name = crate::lock(&process.start).argv.first().cloned().unwrap_or_default();
-    let name = name.rsplit(|b| *b == b'/').next().unwrap_or(&[]).to_vec();
-    let line = [&name, b": ".as_slice(), text.as_bytes(), b"\n"].concat();
-    let open = crate::lock(&process.fds).get(2).map(|d| d.open.clone());
-    if let Ok(open) = open
-        && open.write
-    {
-        let append = open.append.load(std::sync::atomic::Ordering::Relaxed);
-        if let Ok((_, next)) = open.file.write(open.offset(), append, &line) {
-            open.set_offset(next);
-        }
-    }
 }

@@ -3,9 +3,9 @@
 use super::cells::Before;
 use super::descriptors::Descriptors;
 use super::guest::Halt;
+use super::host::{Host, Watch};
 use super::table::{FIRST_PID, Kernel};
 use super::threads::{Threads, current};
-use crate::interrupt::Watch;
 use crate::lock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -29,55 +29,12 @@ impl Cpu {
         }
     }
 
-    fn minus(self, other: Cpu) -> Cpu {
+    pub fn minus(self, other: Cpu) -> Cpu {
         Cpu {
             user: self.user.saturating_sub(other.user),
             system: self.system.saturating_sub(other.system),
         }
     }
-
-    /// What the calling thread has used so far.
-    fn of_thread() -> Cpu {
-        // JUSTIFICATION: rustix tells no user and system time of a thread.
-        // SAFETY: rusage is plain data, for which zero is valid, and live for the call.
-        let u = unsafe {
-            let mut u: libc::rusage = std::mem::zeroed();
-            libc::getrusage(libc::RUSAGE_THREAD, &mut u);
-            u
-        };
-        let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1000;
-        Cpu { user: ns(u.ru_utime), system: ns(u.ru_stime) }
-    }
-}
-
-/// CPU time of the calling thread in nanoseconds.
-fn thread_cpu_ns() -> u64 {
-    let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
-}
-
-/// The clock of the calling thread's CPU time, as other threads may ask it.
-pub fn clock_of_thread() -> Option<libc::clockid_t> {
-    let mut clock = 0;
-    // JUSTIFICATION: rustix does not have the call.
-    // SAFETY: the thread is the calling one, and `clock` lives for the call.
-    let failed = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) };
-    (failed == 0).then_some(clock)
-}
-
-/// What such a clock shows, in nanoseconds; `None` if its thread is no more.
-pub fn time_of(clock: libc::clockid_t) -> Option<u64> {
-    // JUSTIFICATION: rustix tells the time of clocks that it knows by name.
-    // SAFETY: timespec is plain data, for which zero is valid, and live for the call; a clock that is no
-    // more is an error.
-    let t = unsafe {
-        let mut t: libc::timespec = std::mem::zeroed();
-        if libc::clock_gettime(clock, &mut t) != 0 {
-            return None;
-        }
-        t
-    };
-    Some(t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64)
 }
 
 /// What a process runs: set when it starts, replaced by exec.
@@ -153,10 +110,10 @@ const SIGKILL: u8 = 9;
 pub const MAX_HANDLERS: usize = 4;
 
 /// A process, alive until its thread has ended.
-pub struct Process {
+pub struct Process<H: Host> {
     pub pid: u32,
     pub parent: u32,
-    pub kernel: Arc<Kernel>,
+    pub kernel: Arc<Kernel<H>>,
     pub start: Mutex<Start>,
     pub fds: Mutex<Descriptors>,
     pub cwd: Mutex<Cwd>,
@@ -171,14 +128,14 @@ pub struct Process {
     /// `sigaction(2)`). Only the process's own thread changes it.
     blocked: AtomicU64,
     /// The signal that ends the process, and how it is made to notice.
-    pub watch: Watch,
+    pub watch: H::Watch,
     /// Its threads, where it has others than the first one.
-    pub threads: Threads,
+    pub threads: Threads<H>,
     thread: OnceLock<Thread>,
     /// CPU time of its thread when it began.
     cpu_begin: AtomicU64,
     /// The clock of that time.
-    clock: OnceLock<libc::clockid_t>,
+    clock: OnceLock<H::Clock>,
     usage_begin: Mutex<Cpu>,
     /// CPU time of the children it waited for, and of theirs.
     pub children_cpu: Mutex<Cpu>,
@@ -188,19 +145,19 @@ pub struct Process {
     pub held: Mutex<Reservation>,
 }
 
-impl Process {
+impl<H: Host> Process<H> {
     #[allow(clippy::too_many_arguments)] // called once, in the table
     pub fn new(
         pid: u32,
         parent: u32,
-        kernel: Arc<Kernel>,
+        kernel: Arc<Kernel<H>>,
         start: Start,
         fds: Descriptors,
         cwd: Cwd,
         ignored: u64,
         args: Reservation,
         held: Reservation,
-    ) -> Process {
+    ) -> Process<H> {
         Process {
             pid,
             parent,
@@ -213,7 +170,7 @@ impl Process {
             ignored: AtomicU64::new(ignored),
             pending: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
-            watch: Watch::new(),
+            watch: H::Watch::new(pid),
             threads: Threads::default(),
             thread: OnceLock::new(),
             cpu_begin: AtomicU64::new(0),
@@ -228,9 +185,9 @@ impl Process {
     /// Called first on the thread that runs the process.
     pub fn begin(&self) {
         let _ = self.thread.set(std::thread::current());
-        self.cpu_begin.store(thread_cpu_ns(), Ordering::Relaxed);
-        *lock(&self.usage_begin) = Cpu::of_thread();
-        if let Some(clock) = clock_of_thread() {
+        self.cpu_begin.store(H::cpu_ns(), Ordering::Relaxed);
+        *lock(&self.usage_begin) = H::usage();
+        if let Some(clock) = H::clock() {
             let _ = self.clock.set(clock);
         }
     }
@@ -246,14 +203,14 @@ impl Process {
 
     /// CPU time of its first thread, asked from another one.
     fn first_cpu_ns(&self) -> u64 {
-        let now = self.clock.get().and_then(|clock| time_of(*clock)).unwrap_or(0);
+        let now = self.clock.get().and_then(|clock| H::time_of(*clock)).unwrap_or(0);
         now.saturating_sub(self.cpu_begin.load(Ordering::Relaxed))
     }
 
     /// CPU time of the calling thread, which is one of its, in nanoseconds.
     pub fn thread_cpu_ns(&self) -> u64 {
         if current() == 0 {
-            let first = thread_cpu_ns().saturating_sub(self.cpu_begin.load(Ordering::Relaxed));
+            let first = H::cpu_ns().saturating_sub(self.cpu_begin.load(Ordering::Relaxed));
             return first.saturating_add(self.before().cpu_ns);
         }
         self.threads.own_cpu_ns()
@@ -267,7 +224,7 @@ impl Process {
     /// The same without the cells before.
     pub fn own_cpu_ns(&self) -> u64 {
         let first = match current() {
-            0 => thread_cpu_ns().saturating_sub(self.cpu_begin.load(Ordering::Relaxed)),
+            0 => H::cpu_ns().saturating_sub(self.cpu_begin.load(Ordering::Relaxed)),
             _ => self.first_cpu_ns(),
         };
         first.saturating_add(self.threads.cpu_ns())
@@ -276,7 +233,7 @@ impl Process {
     /// As [`Process::cpu_ns`] by kind of time, less exact.
     pub fn cpu(&self) -> Cpu {
         let first = match current() {
-            0 => Cpu::of_thread().minus(*lock(&self.usage_begin)),
+            0 => H::usage().minus(*lock(&self.usage_begin)),
             _ => Cpu { user: self.first_cpu_ns(), system: 0 },
         };
         // Of the others the kind is not asked.

@@ -4,6 +4,7 @@
 //! ([`box_abi::GROUP_VARIABLE`]); so a child is in its group before it runs. There is no terminal, hence no
 //! foreground group.
 
+use super::host::Host;
 use super::process::{Membership, Process, Start};
 use crate::lock;
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ const SHOWN_ARGS: usize = 1024;
 const NAMED: usize = 20;
 const NAME: usize = 200;
 
-type Live = HashMap<u32, Arc<Process>>;
+type Live<H> = HashMap<u32, Arc<Process<H>>>;
 
 /// The group a parent wants its child to be in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ impl Wish {
     }
 
     /// Where process `pid` begins. A group can be joined while it has members in the same session.
-    pub fn membership(self, pid: u32, parent: u32, live: &Live) -> Membership {
+    pub fn membership<H: Host>(self, pid: u32, parent: u32, live: &Live<H>) -> Membership {
         let Some(parent) = live.get(&parent).map(|p| *lock(&p.membership)) else {
             return Membership { group: pid, session: pid };
         };
@@ -66,13 +67,13 @@ impl Wish {
 }
 
 /// The processes of a group.
-pub fn members(live: &Live, group: u32) -> Vec<Arc<Process>> {
+pub fn members<H: Host>(live: &Live<H>, group: u32) -> Vec<Arc<Process<H>>> {
     live.values().filter(|p| lock(&p.membership).group == group).cloned().collect()
 }
 
 /// A process and what descends from it.
-pub fn descendants(live: &Live, leader: u32) -> Vec<Arc<Process>> {
-    let mut found: Vec<Arc<Process>> = live.get(&leader).cloned().into_iter().collect();
+pub fn descendants<H: Host>(live: &Live<H>, leader: u32) -> Vec<Arc<Process<H>>> {
+    let mut found: Vec<Arc<Process<H>>> = live.get(&leader).cloned().into_iter().collect();
     let mut at = 0;
     while let Some(parent) = found.get(at).map(|p| p.pid) {
         at += 1;
@@ -82,7 +83,7 @@ pub fn descendants(live: &Live, leader: u32) -> Vec<Arc<Process>> {
 }
 
 /// The processes in the form of [`box_abi::PROCESSES`], in order, as many as fit.
-pub fn list(mut all: Vec<Arc<Process>>, room: usize) -> Vec<u8> {
+pub fn list<H: Host>(mut all: Vec<Arc<Process<H>>>, room: usize) -> Vec<u8> {
     all.sort_unstable_by_key(|p| p.pid);
     let mut out = Vec::new();
     for p in all {
@@ -107,8 +108,8 @@ pub fn list(mut all: Vec<Arc<Process>>, room: usize) -> Vec<u8> {
 }
 
 /// What the first of the processes run, for people: arguments, joined by spaces.
-pub fn names(live: &Live) -> Vec<String> {
-    let mut all: Vec<&Arc<Process>> = live.values().filter(|p| p.fatal().is_none()).collect();
+pub fn names<H: Host>(live: &Live<H>) -> Vec<String> {
+    let mut all: Vec<&Arc<Process<H>>> = live.values().filter(|p| p.fatal().is_none()).collect();
     all.sort_unstable_by_key(|p| p.pid);
     all.iter().take(NAMED).map(|p| name(&lock(&p.start))).collect()
 }

@@ -5,14 +5,18 @@
 //! go on, the numbers of its children do not come again.
 
 use super::descriptors::Descriptors;
-use super::instance::Ready;
+use super::host::Host;
 use super::process::{Cpu, Process};
 use super::table::FIRST_PID;
-use crate::cell::Answer;
 use crate::lock;
-use crate::snapshot::BEGIN;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
+use wasibox_vfs::File;
+
+/// Before a cell: nothing, the interpreter goes on.
+pub const GO_ON: i32 = 0;
+/// Before a cell: the interpreter begins.
+pub const BEGIN: i32 = 1;
 
 /// What a run goes on from.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,19 +32,20 @@ pub struct Before {
 }
 
 /// What the first process has besides the usual.
-pub struct CellStart {
+pub struct CellStart<H: Host> {
     /// The interpreter; `None` if it begins.
-    pub ready: Option<Box<Ready>>,
-    /// What comes before the cell: [`GO_ON`] and so on.
+    pub ready: Option<H::Ready>,
+    /// What comes before the cell: [`GO_ON`] or [`BEGIN`], or what else host and guest know.
     pub kind: i32,
     pub handles: bool,
     pub ignored: u64,
 }
 
 /// What it leaves if it stays.
-pub struct Left {
-    pub ready: Box<Ready>,
-    pub answer: Answer,
+pub struct Left<H: Host> {
+    pub ready: H::Ready,
+    /// What the cell has answered.
+    pub answer: H::Answer,
     pub fds: Descriptors,
     pub handles: bool,
     pub ignored: u64,
@@ -49,25 +54,25 @@ pub struct Left {
 }
 
 /// The part of a run that is for cells.
-pub struct Cells {
+pub struct Cells<H: Host> {
     /// What comes before the cell, or [`NONE`].
     kind: AtomicI32,
     /// Set before the first process is reported as ended.
-    pub left: Mutex<Option<Left>>,
+    pub left: Mutex<Option<Left<H>>>,
 }
 
 /// The run has no cell.
 const NONE: i32 = -1;
 
-impl Default for Cells {
-    fn default() -> Cells {
+impl<H: Host> Default for Cells<H> {
+    fn default() -> Cells<H> {
         Cells { kind: AtomicI32::new(NONE), left: Mutex::default() }
     }
 }
 
-impl Cells {
+impl<H: Host> Cells<H> {
     /// Whether the process is one that stays.
-    pub fn has(&self, process: &Process) -> bool {
+    pub fn has(&self, process: &Process<H>) -> bool {
         process.pid == FIRST_PID && self.kind() != NONE
     }
 
@@ -85,12 +90,10 @@ impl Cells {
     }
 
     /// Keeps what a process leaves, which has run its cell to the end.
-    pub fn keep(&self, process: &Process, mut ready: Ready) {
-        let Some(answer) = ready.take_answer() else { return };
-        ready.pause(process);
+    pub fn keep(&self, process: &Process<H>, ready: H::Ready, answer: H::Answer) {
         let fds = std::mem::replace(&mut *lock(&process.fds), Descriptors::new(8));
         let left = Left {
-            ready: Box::new(ready),
+            ready,
             answer,
             fds,
             handles: process.handles.load(Ordering::SeqCst),
@@ -100,6 +103,11 @@ impl Cells {
         };
         *lock(&self.left) = Some(left);
     }
+}
+
+/// Whether a path is all that it takes to have a file again.
+pub fn can_be_named(file: &File) -> bool {
+    matches!(file, File::Tree(_) | File::Host { .. } | File::Device(..) | File::Meta(_))
 }
 
 /// Clocks and chance of a process that is prepared: the same in each, so that its memory is the same

@@ -34,10 +34,10 @@
 //!   while it is held.
 //! - The first thread has number 0, is never taken out, and holds the baton while there are no others.
 
-use super::guest::Mem;
-use super::process::{Cpu, clock_of_thread, time_of};
-use super::second::{Pattern, Task};
-use super::thread::End;
+use super::host::Host;
+use super::job::{End, Task};
+use super::memory::Memory;
+use super::process::Cpu;
 use crate::lock;
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
@@ -86,10 +86,14 @@ pub enum Event {
     End(u32),
 }
 
-/// Where a guest's variables lie that each thread has for itself, on the host: address and length.
-type Locals = Arc<[(usize, usize)]>;
+/// A guest's variables that each thread has for itself.
+struct Locals<H: Host> {
+    found: H::Locals,
+    /// Bytes of all of them.
+    bytes: usize,
+}
 
-struct Member {
+struct Member<H: Host> {
     /// Signalled when the baton is its.
     turn: Arc<Condvar>,
     /// For waits that are parks.
@@ -100,18 +104,17 @@ struct Member {
     /// The event it sleeps for has come.
     woken: bool,
     /// The clock of its CPU time, and what that showed when it began.
-    clock: Option<(libc::clockid_t, u64)>,
+    clock: Option<(H::Clock, u64)>,
 }
 
-#[derive(Default)]
-struct State {
+struct State<H: Host> {
     holder: Option<u32>,
     /// When the holder got the baton.
     since: Option<Instant>,
     queue: VecDeque<u32>,
-    members: HashMap<u32, Member>,
+    members: HashMap<u32, Member<H>>,
     sleepers: HashMap<Event, VecDeque<u32>>,
-    locals: Option<Locals>,
+    locals: Option<Arc<Locals<H>>>,
     /// The number of the thread that began last.
     last: u32,
     /// What has ended the process, if that was not its first thread.
@@ -125,8 +128,7 @@ struct State {
 }
 
 /// See the module's documentation.
-#[derive(Default)]
-pub struct Threads {
+pub struct Threads<H: Host> {
     /// There are, or were, others than the first one.
     many: AtomicBool,
     /// All but the first one are to leave.
@@ -134,19 +136,51 @@ pub struct Threads {
     /// A thread has failed to which memory was refused.
     pub starved: AtomicBool,
     past_ns: AtomicU64,
-    state: Mutex<State>,
+    state: Mutex<State<H>>,
     fewer: Condvar,
     /// What threads are made of; `None` before the process runs, and if its program cannot have any.
-    pattern: Mutex<Option<Arc<Pattern>>>,
+    pattern: Mutex<Option<Arc<H::Pattern>>>,
 }
 
-impl State {
+impl<H: Host> Default for State<H> {
+    fn default() -> State<H> {
+        State {
+            holder: None,
+            since: None,
+            queue: VecDeque::new(),
+            members: HashMap::new(),
+            sleepers: HashMap::new(),
+            locals: None,
+            last: 0,
+            end: None,
+            idle: Vec::new(),
+            hosts: 0,
+            past: Cpu::default(),
+        }
+    }
+}
+
+impl<H: Host> Default for Threads<H> {
+    fn default() -> Threads<H> {
+        Threads {
+            many: AtomicBool::new(false),
+            over: AtomicBool::new(false),
+            starved: AtomicBool::new(false),
+            past_ns: AtomicU64::new(0),
+            state: Mutex::default(),
+            fewer: Condvar::new(),
+            pattern: Mutex::default(),
+        }
+    }
+}
+
+impl<H: Host> State<H> {
     /// Takes the baton from its holder, who waits or ends from now on.
     fn lay_down(&mut self) {
         if let Some(me) = self.holder.take()
             && let (Some(locals), Some(member)) = (&self.locals, self.members.get_mut(&me))
         {
-            save(locals, &mut member.locals);
+            H::save(&locals.found, &mut member.locals);
         }
         self.pass();
     }
@@ -167,7 +201,7 @@ impl State {
         self.holder = Some(number);
         self.since = Some(Instant::now());
         if let (Some(locals), Some(member)) = (&self.locals, self.members.get(&number)) {
-            restore(locals, &member.locals);
+            H::restore(&locals.found, &member.locals);
         }
     }
 
@@ -200,66 +234,44 @@ impl State {
     }
 }
 
-fn save(locals: &Locals, to: &mut Vec<u8>) {
-    to.clear();
-    for (at, len) in locals.iter() {
-        // JUSTIFICATION: this happens at every change of threads, also where no call's memory is at hand.
-        // SAFETY: `find_locals` checked that the bytes lie in the process's memory, which neither moves nor
-        // shrinks while its threads are there. Nobody else touches them: the caller has the baton.
-        to.extend_from_slice(unsafe { std::slice::from_raw_parts(*at as *const u8, *len) });
-    }
-}
-
-fn restore(locals: &Locals, from: &[u8]) {
-    let mut rest = from;
-    for (at, len) in locals.iter() {
-        // JUSTIFICATION and SAFETY: as for `save`; between two holders nobody runs.
-        let to = unsafe { std::slice::from_raw_parts_mut(*at as *mut u8, *len) };
-        match rest.split_at_checked(*len) {
-            Some((part, after)) => {
-                to.copy_from_slice(part);
-                rest = after;
-            }
-            None => to.fill(0),
-        }
-    }
-}
-
 /// Reads the list at `at` of what each thread has for itself.
-fn find_locals(mem: &mut Mem<'_>, at: Option<u32>) -> Result<Locals, Errno> {
-    let Some(at) = at else { return Ok(Arc::default()) };
-    let count = mem.u32(at)?;
+fn find_locals<H: Host>(mem: &mut H::Memory<'_>, at: Option<u32>) -> Result<Arc<Locals<H>>, Errno> {
+    let mut all = Vec::new();
+    let mut bytes = 0usize;
+    let count = match at {
+        Some(at) => mem.u32(at)?,
+        None => 0,
+    };
     if count > MAX_LOCALS {
         return Err(Errno::INVAL);
     }
-    let mut all = Vec::with_capacity(count as usize);
-    let mut sum = 0usize;
     for n in 0..count {
-        let pair = at.checked_add(4 + 8 * n).ok_or(Errno::FAULT)?;
+        let pair = at.and_then(|at| at.checked_add(4 + 8 * n)).ok_or(Errno::FAULT)?;
         let b: [u8; 8] = mem.array(pair)?;
         let b = u64::from_le_bytes(b);
         let (from, len) = (b as u32, (b >> 32) as usize);
-        sum = sum.saturating_add(len);
-        if sum > MAX_LOCAL_BYTES {
+        bytes = bytes.saturating_add(len);
+        if bytes > MAX_LOCAL_BYTES {
             return Err(Errno::INVAL);
         }
-        all.push((mem.bytes_mut(from, len)?.as_mut_ptr() as usize, len));
+        mem.check(from, len)?;
+        all.push((from, len));
     }
-    Ok(all.into())
+    Ok(Arc::new(Locals { found: H::locals(mem, &all)?, bytes }))
 }
 
-impl Threads {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl<H: Host> Threads<H> {
+    fn lock(&self) -> MutexGuard<'_, State<H>> {
         lock(&self.state)
     }
 
     /// Says what threads are made of.
-    pub fn may_be(&self, pattern: Option<Arc<Pattern>>) {
+    pub fn may_be(&self, pattern: Option<Arc<H::Pattern>>) {
         *lock(&self.pattern) = pattern;
     }
 
     /// See [`Threads::may_be`].
-    pub fn pattern(&self) -> Option<Arc<Pattern>> {
+    pub fn pattern(&self) -> Option<Arc<H::Pattern>> {
         lock(&self.pattern).clone()
     }
 
@@ -273,7 +285,7 @@ impl Threads {
     }
 
     /// Lets others run while the caller waits for something of the host. It has the baton again when the value is dropped.
-    pub fn away(&self) -> Away<'_> {
+    pub fn away(&self) -> Away<'_, H> {
         if !self.is_many() {
             return Away(None);
         }
@@ -282,7 +294,11 @@ impl Threads {
     }
 
     /// Waits for the baton. The caller is neither in the queue nor asleep.
-    fn come_back<'a>(&'a self, mut s: MutexGuard<'a, State>, me: u32) -> MutexGuard<'a, State> {
+    fn come_back<'a>(
+        &'a self,
+        mut s: MutexGuard<'a, State<H>>,
+        me: u32,
+    ) -> MutexGuard<'a, State<H>> {
         if s.holder.is_none() {
             s.take(me);
             return s;
@@ -292,7 +308,11 @@ impl Threads {
     }
 
     /// Waits for the baton. The caller is in the queue, or has it.
-    fn wait_for_turn<'a>(&'a self, mut s: MutexGuard<'a, State>, me: u32) -> MutexGuard<'a, State> {
+    fn wait_for_turn<'a>(
+        &'a self,
+        mut s: MutexGuard<'a, State<H>>,
+        me: u32,
+    ) -> MutexGuard<'a, State<H>> {
         let Some(turn) = s.members.get(&me).map(|m| m.turn.clone()) else { return s };
         while s.holder != Some(me) {
             s = turn.wait(s).unwrap_or_else(|e| e.into_inner());
@@ -382,13 +402,14 @@ impl Threads {
     /// a new one. `locals` is the address of the guest's list.
     pub fn add(
         &self,
-        mem: &mut Mem<'_>,
+        mem: &mut H::Memory<'_>,
         locals: Option<u32>,
     ) -> Result<(u32, Option<Sender<Task>>), Errno> {
         let mut s = self.lock();
         if s.members.is_empty() {
-            let locals = find_locals(mem, locals)?;
-            let first = Member { thread: Some(std::thread::current()), ..Member::new(&locals) };
+            let locals = find_locals::<H>(mem, locals)?;
+            let first =
+                Member { thread: Some(std::thread::current()), ..Member::new(locals.bytes) };
             s.members.insert(0, first);
             s.locals = Some(locals);
             s.holder = Some(0);
@@ -396,8 +417,8 @@ impl Threads {
         }
         let number = s.last.checked_add(1).filter(|n| *n < 1 << 28).ok_or(Errno::AGAIN)?;
         s.last = number;
-        let locals = s.locals.clone().unwrap_or_default();
-        s.members.insert(number, Member::new(&locals));
+        let bytes = s.locals.as_ref().map_or(0, |l| l.bytes);
+        s.members.insert(number, Member::new(bytes));
         let idle = s.idle.pop();
         if idle.is_none() {
             s.hosts += 1;
@@ -419,7 +440,7 @@ impl Threads {
         let mut s = self.lock();
         if let Some(m) = s.members.get_mut(&number) {
             m.thread = Some(std::thread::current());
-            m.clock = clock_of_thread().map(|c| (c, time_of(c).unwrap_or(0)));
+            m.clock = H::clock().map(|c| (c, H::time_of(c).unwrap_or(0)));
         }
         drop(self.come_back(s, number));
     }
@@ -430,7 +451,7 @@ impl Threads {
         if let Some(m) = s.members.remove(&number) {
             let ns = m
                 .clock
-                .map_or(0, |(clock, from)| time_of(clock).map_or(0, |t| t.saturating_sub(from)));
+                .map_or(0, |(clock, from)| H::time_of(clock).map_or(0, |t| t.saturating_sub(from)));
             self.past_ns.fetch_add(ns, Ordering::Relaxed);
             s.past = s.past.plus(Cpu { user: ns, system: 0 });
         }
@@ -516,7 +537,7 @@ impl Threads {
         let s = self.lock();
         let member = s.members.get(&current());
         let clock = member.and_then(|m| m.clock);
-        clock.map_or(0, |(clock, from)| time_of(clock).map_or(0, |t| t.saturating_sub(from)))
+        clock.map_or(0, |(clock, from)| H::time_of(clock).map_or(0, |t| t.saturating_sub(from)))
     }
 
     /// CPU time in nanoseconds of all threads but the first one.
@@ -528,14 +549,13 @@ impl Threads {
         let s = self.lock();
         let running = s.members.values().filter_map(|m| m.clock);
         let running =
-            running.map(|(clock, from)| time_of(clock).map_or(0, |t| t.saturating_sub(from)));
+            running.map(|(clock, from)| H::time_of(clock).map_or(0, |t| t.saturating_sub(from)));
         running.fold(self.past_ns.load(Ordering::Relaxed), u64::saturating_add)
     }
 }
 
-impl Member {
-    fn new(locals: &Locals) -> Member {
-        let bytes = locals.iter().map(|(_, len)| len).sum();
+impl<H: Host> Member<H> {
+    fn new(bytes: usize) -> Member<H> {
         Member {
             turn: Arc::default(),
             thread: None,
@@ -548,9 +568,9 @@ impl Member {
 }
 
 /// The caller of [`Threads::away`] waits for something of the host while this lives.
-pub struct Away<'a>(Option<&'a Threads>);
+pub struct Away<'a, H: Host>(Option<&'a Threads<H>>);
 
-impl Drop for Away<'_> {
+impl<H: Host> Drop for Away<'_, H> {
     fn drop(&mut self) {
         if let Some(threads) = self.0 {
             drop(threads.come_back(threads.lock(), current()));

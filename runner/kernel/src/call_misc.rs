@@ -1,11 +1,13 @@
 //! WASI preview 1: arguments, environment, clocks, randomness.
 
-use super::guest::{Call, Mem, Sys};
+use super::guest::{Call, Sys};
+use super::host::Host;
+use super::memory::Memory;
 use box_abi::clock;
 use wasibox_vfs::Errno;
 
 /// Lays strings out as WASI wants them: pointers at `list`, NUL-terminated bytes at `buf`.
-fn put_strings(mem: &mut Mem<'_>, strings: &[Vec<u8>], list: u32, buf: u32) -> Sys {
+fn put_strings<M: Memory>(mem: &mut M, strings: &[Vec<u8>], list: u32, buf: u32) -> Sys {
     let mut at = buf;
     for (s, i) in strings.iter().zip(0u32..) {
         let slot = i.checked_mul(4).and_then(|n| list.checked_add(n)).ok_or(Errno::FAULT)?;
@@ -19,35 +21,35 @@ fn put_strings(mem: &mut Mem<'_>, strings: &[Vec<u8>], list: u32, buf: u32) -> S
     Ok(())
 }
 
-fn put_sizes(mem: &mut Mem<'_>, strings: &[Vec<u8>], count: u32, size: u32) -> Sys {
+fn put_sizes<M: Memory>(mem: &mut M, strings: &[Vec<u8>], count: u32, size: u32) -> Sys {
     let bytes: usize = strings.iter().map(|s| s.len() + 1).sum();
     mem.put_u32(count, u32::try_from(strings.len()).map_err(|_| Errno::OVERFLOW)?)?;
     mem.put_u32(size, u32::try_from(bytes).map_err(|_| Errno::OVERFLOW)?)?;
     Ok(())
 }
 
-pub fn args_get(c: &mut Call<'_>, argv: u32, buf: u32) -> Sys {
+pub fn args_get<H: Host>(c: &mut Call<'_, H>, argv: u32, buf: u32) -> Sys {
     let start = crate::lock(&c.process.start);
     put_strings(&mut c.mem, &start.argv, argv, buf)
 }
 
-pub fn args_sizes_get(c: &mut Call<'_>, count: u32, size: u32) -> Sys {
+pub fn args_sizes_get<H: Host>(c: &mut Call<'_, H>, count: u32, size: u32) -> Sys {
     let start = crate::lock(&c.process.start);
     put_sizes(&mut c.mem, &start.argv, count, size)
 }
 
-pub fn environ_get(c: &mut Call<'_>, env: u32, buf: u32) -> Sys {
+pub fn environ_get<H: Host>(c: &mut Call<'_, H>, env: u32, buf: u32) -> Sys {
     let start = crate::lock(&c.process.start);
     put_strings(&mut c.mem, &start.env, env, buf)
 }
 
-pub fn environ_sizes_get(c: &mut Call<'_>, count: u32, size: u32) -> Sys {
+pub fn environ_sizes_get<H: Host>(c: &mut Call<'_, H>, count: u32, size: u32) -> Sys {
     let start = crate::lock(&c.process.start);
     put_sizes(&mut c.mem, &start.env, count, size)
 }
 
 /// The time of a WASI clock in nanoseconds; EINVAL for an unknown one.
-pub fn now(c: &Call<'_>, id: u32) -> Result<u64, Errno> {
+pub fn now<H: Host>(c: &Call<'_, H>, id: u32) -> Result<u64, Errno> {
     if let Some(fixed) = c.process.kernel.fixed.get() {
         return Ok(fixed.now(id == 0));
     }
@@ -64,25 +66,28 @@ pub fn now(c: &Call<'_>, id: u32) -> Result<u64, Errno> {
     })
 }
 
-pub fn clock_res_get(c: &mut Call<'_>, id: u32, out: u32) -> Sys {
+pub fn clock_res_get<H: Host>(c: &mut Call<'_, H>, id: u32, out: u32) -> Sys {
     now(c, id)?;
     Ok(c.mem.put_u64(out, 1)?)
 }
 
-pub fn clock_time_get(c: &mut Call<'_>, id: u32, _precision: u64, out: u32) -> Sys {
+pub fn clock_time_get<H: Host>(c: &mut Call<'_, H>, id: u32, _precision: u64, out: u32) -> Sys {
     let t = now(c, id)?;
     Ok(c.mem.put_u64(out, t)?)
 }
 
-pub fn random_get(c: &mut Call<'_>, buf: u32, len: u32) -> Sys {
+pub fn random_get<H: Host>(c: &mut Call<'_, H>, buf: u32, len: u32) -> Sys {
     let mut done = 0;
     while done < len as usize {
-        let out = c.mem.part_mut(buf, len as usize, done)?;
-        match c.process.kernel.fixed.get() {
-            Some(fixed) => fixed.fill(out),
-            None => getrandom::fill(out).map_err(|_| Errno::IO)?,
-        }
-        done += out.len();
+        let (at, n) = c.mem.part(buf, len as usize, done)?;
+        let fixed = c.process.kernel.fixed.get();
+        done += c.mem.fill(at, n, |out| {
+            match fixed {
+                Some(fixed) => fixed.fill(out),
+                None => getrandom::fill(out).map_err(|_| Errno::IO)?,
+            }
+            Ok(n)
+        })?;
         c.process.alive()?;
     }
     Ok(())

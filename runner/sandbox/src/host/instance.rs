@@ -14,24 +14,21 @@
 //! - Between two processes nothing of the first one stays reachable: its memory is dropped by
 //!   the host's kernel, globals get their first values, and the store lets go of the process.
 
-use super::call_thread::START;
-use super::guest::{Env, Halt};
-use super::link;
-use super::process::Process;
+use super::guest::Env;
 use super::second::Pattern;
-use super::thread::{End, complain, ended_by};
-use super::threads::LOCALS;
+use super::thread::ended_by;
+use super::{Process, link};
 use crate::cell::{ANSWER_LEN, Answer, MAX_JSON, MAX_VALUE};
 use crate::interrupt::take_thrown;
 use crate::memory::{Put, Renewable, put_here};
-use crate::outcome::Status;
-use crate::programs::{Code, Entry, Loaded};
-use crate::snapshot::GO_ON;
+use crate::programs::{Code, Loaded, function_of};
 use crate::template::{ALIGN, global_name};
 use crate::track::PART;
 use rustix::mm;
 use std::ops::Range;
 use std::sync::Arc;
+use wasibox_kernel::call_thread::START;
+use wasibox_kernel::{End, Entry, GO_ON, Halt, LOCALS, Status, complain};
 use wasibox_vfs::Program;
 use wasibox_vfs::{Budget, Reservation};
 use wasmer::{
@@ -103,7 +100,7 @@ pub fn instantiate(
     loaded: &Loaded,
     put: impl FnOnce() -> Put,
 ) -> Result<Made, End> {
-    let mut store = Store::new(process.kernel.programs.engine().clone());
+    let mut store = Store::new(process.kernel.host.engine().clone());
     let env = Env { process: Some(process.clone()), memory: None, handler: None };
     let env = FunctionEnv::new(&mut store, env);
     let imports = link::imports(&mut store, &env, &loaded.module);
@@ -204,7 +201,7 @@ impl Ready {
         if let Ok(h) = instance.exports.get_typed_function::<i32, ()>(&store, "__wasm_signal") {
             env.as_mut(&mut store).handler = Some(h);
         }
-        let (exports, name) = (&instance.exports, entry.function());
+        let (exports, name) = (&instance.exports, function_of(entry));
         let function = match entry {
             Entry::Resume => exports.get_typed_function(&store, name).map(Function::Resume),
             Entry::Cell { .. } => exports.get_typed_function(&store, name).map(Function::Cell),
@@ -218,7 +215,7 @@ impl Ready {
             .template
             .plain
             .then(|| globals.into_iter().map(|g| (g.clone(), g.get(&mut store))).collect());
-        let _code = process.kernel.programs.code.clone();
+        let _code = process.kernel.host.code.clone();
         let thrown = Thrown::default();
         let (reset, answer) = (made, None);
         #[rustfmt::skip]

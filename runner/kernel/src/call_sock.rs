@@ -10,6 +10,8 @@
 use super::call_fd::{FLAG_NONBLOCK, install, iovs, open_file, put_count};
 use super::descriptors::OpenFile;
 use super::guest::{Call, Halt, MAX_MOVED, Sys};
+use super::host::Host;
+use super::memory::Memory;
 use crate::lock;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -46,7 +48,7 @@ const MAX_NAME: u32 = 256;
 struct Open(Arc<OpenFile>);
 
 impl Open {
-    fn of(c: &Call<'_>, fd: u32) -> Result<Open, Errno> {
+    fn of<H: Host>(c: &Call<'_, H>, fd: u32) -> Result<Open, Errno> {
         let open = open_file(c, fd)?;
         if matches!(open.file, File::Socket(_)) { Ok(Open(open)) } else { Err(Errno::NOTSOCK) }
     }
@@ -78,7 +80,7 @@ fn kind(kind: u32, protocol: u32) -> Result<Kind, Errno> {
     }
 }
 
-fn read_address(c: &Call<'_>, at: u32) -> Result<Address, Errno> {
+fn read_address<H: Host>(c: &Call<'_, H>, at: u32) -> Result<Address, Errno> {
     let b: [u8; ADDRESS] = c.mem.array(at)?;
     let port = u16::from_le_bytes([b[2], b[3]]);
     let part = |from: usize| <[u8; 16]>::try_from(&b[from..from + 16]).unwrap_or_default();
@@ -102,7 +104,7 @@ fn unix_name(bytes: &[u8]) -> Result<Vec<u8>, Errno> {
     }
 }
 
-fn put_address(c: &mut Call<'_>, at: u32, address: &Address) -> Sys {
+fn put_address<H: Host>(c: &mut Call<'_, H>, at: u32, address: &Address) -> Sys {
     let mut b = [0u8; ADDRESS];
     match address {
         Address::Ip(SocketAddr::V4(a)) => {
@@ -125,14 +127,14 @@ fn put_address(c: &mut Call<'_>, at: u32, address: &Address) -> Sys {
 }
 
 /// Gives the process a descriptor for a socket.
-fn give(c: &Call<'_>, socket: Socket, nonblock: bool) -> Result<u32, Errno> {
+fn give<H: Host>(c: &Call<'_, H>, socket: Socket, nonblock: bool) -> Result<u32, Errno> {
     let open =
         OpenFile::charged(File::Socket(Box::new(socket)), true, true, &c.process.kernel.budget)?;
     open.nonblock.store(nonblock, Ordering::Relaxed);
     install(c, open, false)
 }
 
-pub fn sock_open(c: &mut Call<'_>, af: u32, ty: u32, protocol: u32, out: u32) -> Sys {
+pub fn sock_open<H: Host>(c: &mut Call<'_, H>, af: u32, ty: u32, protocol: u32, out: u32) -> Sys {
     let family = family(af)?;
     let kind = kind(ty, protocol)?;
     let socket = Socket::new(c.process.kernel.vfs.network(), family, kind)?;
@@ -140,7 +142,14 @@ pub fn sock_open(c: &mut Call<'_>, af: u32, ty: u32, protocol: u32, out: u32) ->
     Ok(c.mem.put_u32(out, fd)?)
 }
 
-pub fn sock_pair(c: &mut Call<'_>, af: u32, ty: u32, protocol: u32, a: u32, b: u32) -> Sys {
+pub fn sock_pair<H: Host>(
+    c: &mut Call<'_, H>,
+    af: u32,
+    ty: u32,
+    protocol: u32,
+    a: u32,
+    b: u32,
+) -> Sys {
     let family = family(af)?;
     let kind = kind(ty, protocol)?;
     let [one, other] = Socket::pair(c.process.kernel.vfs.network(), family, kind)?;
@@ -157,18 +166,18 @@ pub fn sock_pair(c: &mut Call<'_>, af: u32, ty: u32, protocol: u32, a: u32, b: u
     Ok(c.mem.put_u32(b, other)?)
 }
 
-pub fn sock_bind(c: &mut Call<'_>, fd: u32, address: u32) -> Sys {
+pub fn sock_bind<H: Host>(c: &mut Call<'_, H>, fd: u32, address: u32) -> Sys {
     let open = Open::of(c, fd)?;
     Ok(open.socket()?.bind(read_address(c, address)?)?)
 }
 
-pub fn sock_listen(c: &mut Call<'_>, fd: u32, backlog: u32) -> Sys {
+pub fn sock_listen<H: Host>(c: &mut Call<'_, H>, fd: u32, backlog: u32) -> Sys {
     let open = Open::of(c, fd)?;
     // A negative number is the most, as in Linux.
     Ok(open.socket()?.listen(backlog as usize)?)
 }
 
-pub fn sock_connect(c: &mut Call<'_>, fd: u32, address: u32) -> Sys {
+pub fn sock_connect<H: Host>(c: &mut Call<'_, H>, fd: u32, address: u32) -> Sys {
     let open = Open::of(c, fd)?;
     let to = read_address(c, address)?;
     let at_once = open.0.nonblock();
@@ -183,7 +192,7 @@ pub fn sock_connect(c: &mut Call<'_>, fd: u32, address: u32) -> Sys {
     }
 }
 
-fn accept(c: &mut Call<'_>, fd: u32, flags: u32, out: u32) -> Result<Address, Halt> {
+fn accept<H: Host>(c: &mut Call<'_, H>, fd: u32, flags: u32, out: u32) -> Result<Address, Halt> {
     let open = Open::of(c, fd)?;
     // Otherwise a connection would be lost that nobody has seen.
     lock(&c.process.fds).room()?;
@@ -200,26 +209,32 @@ fn accept(c: &mut Call<'_>, fd: u32, flags: u32, out: u32) -> Result<Address, Ha
     Ok(peer.unwrap_or_else(|_| Address::none(Family::V4)))
 }
 
-pub fn sock_accept(c: &mut Call<'_>, fd: u32, flags: u32, out: u32) -> Sys {
+pub fn sock_accept<H: Host>(c: &mut Call<'_, H>, fd: u32, flags: u32, out: u32) -> Sys {
     accept(c, fd, flags, out).map(drop)
 }
 
-pub fn sock_accept_v2(c: &mut Call<'_>, fd: u32, flags: u32, out: u32, from: u32) -> Sys {
+pub fn sock_accept_v2<H: Host>(
+    c: &mut Call<'_, H>,
+    fd: u32,
+    flags: u32,
+    out: u32,
+    from: u32,
+) -> Sys {
     let peer = accept(c, fd, flags, out)?;
     put_address(c, from, &peer)
 }
 
-pub fn sock_addr_local(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+pub fn sock_addr_local<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
     let address = Open::of(c, fd)?.socket()?.local();
     put_address(c, out, &address)
 }
 
-pub fn sock_addr_peer(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+pub fn sock_addr_peer<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
     let address = Open::of(c, fd)?.socket()?.peer()?;
     put_address(c, out, &address)
 }
 
-pub fn sock_status(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+pub fn sock_status<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
     let status = match Open::of(c, fd)?.socket()?.status() {
         Status::Opening => 0,
         Status::Opened => 1,
@@ -229,7 +244,7 @@ pub fn sock_status(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
     Ok(c.mem.put(out, &[status])?)
 }
 
-pub fn sock_shutdown(c: &mut Call<'_>, fd: u32, how: u32) -> Sys {
+pub fn sock_shutdown<H: Host>(c: &mut Call<'_, H>, fd: u32, how: u32) -> Sys {
     let open = Open::of(c, fd)?;
     if how == 0 || how & !(SHUT_READ | SHUT_WRITE) != 0 {
         return Err(Errno::INVAL.into());
@@ -238,8 +253,8 @@ pub fn sock_shutdown(c: &mut Call<'_>, fd: u32, how: u32) -> Sys {
 }
 
 /// Receives into a list of buffers; the number of bytes, and who has sent them.
-pub fn receive(
-    c: &mut Call<'_>,
+pub fn receive<H: Host>(
+    c: &mut Call<'_, H>,
     open: &OpenFile,
     list: &[(u32, u32)],
     flags: u32,
@@ -259,12 +274,12 @@ pub fn receive(
         let mut done = 0;
         while done < len as usize && total < MAX_MOVED {
             let peek = (flags & PEEK != 0).then_some(total as usize);
-            let buf = match c.mem.part_mut(ptr, len as usize, done) {
-                Ok(buf) => buf,
+            let (at, n) = match c.mem.part(ptr, len as usize, done) {
+                Ok(part) => part,
                 Err(_) if total > 0 => return received(socket, total),
                 Err(e) => return Err(e.into()),
             };
-            match socket.receive(buf, Receive { peek }) {
+            match c.mem.fill(at, n, |buf| socket.receive(buf, Receive { peek })) {
                 Ok(0) => return received(socket, total),
                 Ok(n) => {
                     done += n;
@@ -291,8 +306,8 @@ fn received(socket: &Socket, total: u64) -> Result<(u64, Address), Halt> {
 }
 
 /// One datagram, spread over the buffers.
-fn receive_message(
-    c: &mut Call<'_>,
+fn receive_message<H: Host>(
+    c: &mut Call<'_, H>,
     open: &OpenFile,
     socket: &Socket,
     list: &[(u32, u32)],
@@ -320,8 +335,8 @@ fn receive_message(
 }
 
 /// Sends a list of buffers; the number of bytes.
-pub fn send(
-    c: &mut Call<'_>,
+pub fn send<H: Host>(
+    c: &mut Call<'_, H>,
     open: &OpenFile,
     list: &[(u32, u32)],
     flags: u32,
@@ -339,7 +354,10 @@ pub fn send(
             if message.len() + len as usize > net::MAX_DATAGRAM {
                 return Err(Errno::MSGSIZE.into());
             }
-            message.extend_from_slice(c.mem.bytes(ptr, len as usize)?);
+            c.mem.lend(ptr, len as usize, |bytes| {
+                message.extend_from_slice(bytes);
+                Ok(())
+            })?;
         }
         return Ok(socket.send(&message, to)? as u64);
     }
@@ -347,12 +365,12 @@ pub fn send(
     for &(ptr, len) in list.iter().filter(|(_, len)| *len > 0) {
         let mut done = 0;
         while done < len as usize && total < MAX_MOVED {
-            let data = match c.mem.part(ptr, len as usize, done) {
-                Ok(data) => data,
+            let (at, n) = match c.mem.part(ptr, len as usize, done) {
+                Ok(part) => part,
                 Err(_) if total > 0 => return Ok(total),
                 Err(e) => return Err(e.into()),
             };
-            match socket.send(data, None) {
+            match c.mem.lend(at, n, |data| socket.send(data, None)) {
                 Ok(n) => {
                     done += n;
                     total += n as u64;
@@ -370,8 +388,8 @@ pub fn send(
     Ok(total)
 }
 
-pub fn sock_recv(
-    c: &mut Call<'_>,
+pub fn sock_recv<H: Host>(
+    c: &mut Call<'_, H>,
     fd: u32,
     at: u32,
     n: u32,
@@ -386,8 +404,8 @@ pub fn sock_recv(
 }
 
 #[allow(clippy::too_many_arguments)] // WASIX's
-pub fn sock_recv_from(
-    c: &mut Call<'_>,
+pub fn sock_recv_from<H: Host>(
+    c: &mut Call<'_, H>,
     fd: u32,
     at: u32,
     n: u32,
@@ -403,14 +421,21 @@ pub fn sock_recv_from(
     put_count(c, out, n)
 }
 
-pub fn sock_send(c: &mut Call<'_>, fd: u32, at: u32, n: u32, flags: u32, out: u32) -> Sys {
+pub fn sock_send<H: Host>(
+    c: &mut Call<'_, H>,
+    fd: u32,
+    at: u32,
+    n: u32,
+    flags: u32,
+    out: u32,
+) -> Sys {
     let (open, list) = (Open::of(c, fd)?, iovs(c, at, n)?);
     let n = send(c, &open.0, &list, flags, None)?;
     put_count(c, out, n)
 }
 
-pub fn sock_send_to(
-    c: &mut Call<'_>,
+pub fn sock_send_to<H: Host>(
+    c: &mut Call<'_, H>,
     fd: u32,
     at: u32,
     n: u32,
@@ -444,13 +469,13 @@ fn flag(option: u32) -> Result<Flag, Errno> {
     })
 }
 
-pub fn sock_set_opt_flag(c: &mut Call<'_>, fd: u32, option: u32, on: u32) -> Sys {
+pub fn sock_set_opt_flag<H: Host>(c: &mut Call<'_, H>, fd: u32, option: u32, on: u32) -> Sys {
     let open = Open::of(c, fd)?;
     open.socket()?.options().set_flag(flag(option)?, on & 0xff != 0);
     Ok(())
 }
 
-pub fn sock_get_opt_flag(c: &mut Call<'_>, fd: u32, option: u32, out: u32) -> Sys {
+pub fn sock_get_opt_flag<H: Host>(c: &mut Call<'_, H>, fd: u32, option: u32, out: u32) -> Sys {
     let open = Open::of(c, fd)?;
     let socket = open.socket()?;
     let on = match option {
@@ -471,7 +496,7 @@ fn time(option: u32) -> Result<Time, Errno> {
     })
 }
 
-pub fn sock_set_opt_time(c: &mut Call<'_>, fd: u32, option: u32, value: u32) -> Sys {
+pub fn sock_set_opt_time<H: Host>(c: &mut Call<'_, H>, fd: u32, option: u32, value: u32) -> Sys {
     let open = Open::of(c, fd)?;
     let b: [u8; 16] = c.mem.array(value)?;
     let ns = u64::from_le_bytes(<[u8; 8]>::try_from(&b[8..]).unwrap_or_default());
@@ -480,7 +505,7 @@ pub fn sock_set_opt_time(c: &mut Call<'_>, fd: u32, option: u32, value: u32) -> 
     Ok(())
 }
 
-pub fn sock_get_opt_time(c: &mut Call<'_>, fd: u32, option: u32, out: u32) -> Sys {
+pub fn sock_get_opt_time<H: Host>(c: &mut Call<'_, H>, fd: u32, option: u32, out: u32) -> Sys {
     let open = Open::of(c, fd)?;
     let value = open.socket()?.options().time(time(option)?);
     let ns = value.map_or(0, |t| u64::try_from(t.as_nanos()).unwrap_or(u64::MAX));
@@ -502,13 +527,13 @@ fn size(option: u32) -> Result<Size, Errno> {
     })
 }
 
-pub fn sock_set_opt_size(c: &mut Call<'_>, fd: u32, option: u32, value: u64) -> Sys {
+pub fn sock_set_opt_size<H: Host>(c: &mut Call<'_, H>, fd: u32, option: u32, value: u64) -> Sys {
     let open = Open::of(c, fd)?;
     open.socket()?.set_size(size(option)?, value);
     Ok(())
 }
 
-pub fn sock_get_opt_size(c: &mut Call<'_>, fd: u32, option: u32, out: u32) -> Sys {
+pub fn sock_get_opt_size<H: Host>(c: &mut Call<'_, H>, fd: u32, option: u32, out: u32) -> Sys {
     let open = Open::of(c, fd)?;
     let socket = open.socket()?;
     let value = match (option, socket.kind()) {
@@ -524,8 +549,8 @@ pub fn sock_get_opt_size(c: &mut Call<'_>, fd: u32, option: u32, out: u32) -> Sy
 }
 
 /// The addresses of `localhost` and of numbers; ENOENT for other names.
-pub fn resolve(
-    c: &mut Call<'_>,
+pub fn resolve<H: Host>(
+    c: &mut Call<'_, H>,
     name: u32,
     len: u32,
     _port: u32,
@@ -536,8 +561,10 @@ pub fn resolve(
     if len > MAX_NAME {
         return Err(Errno::NAMETOOLONG.into());
     }
-    let name = std::str::from_utf8(c.mem.bytes(name, len as usize)?).map_err(|_| Errno::INVAL)?;
-    let found = net::resolve(name).ok_or(Errno::NOENT)?;
+    let found = c.mem.lend(name, len as usize, |name| {
+        let name = std::str::from_utf8(name).map_err(|_| Errno::INVAL)?;
+        net::resolve(name).ok_or(Errno::NOENT)
+    })?;
     let mut n = 0;
     for ip in found.into_iter().take(most as usize) {
         let mut b = [0u8; IP as usize];

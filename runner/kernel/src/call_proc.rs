@@ -5,11 +5,13 @@ use super::call_fd::{install, open_file};
 use super::call_path::open_at;
 use super::descriptors::{Descriptor, Descriptors, OpenFile, ROOT_FD};
 use super::guest::{Call, Halt, Sys};
+use super::host::Host;
+use super::memory::Memory;
+use super::outcome::Status;
 use super::process::{Charge, Cwd, Membership, Start};
 use super::search::{PathList, search};
 use super::table::{PROCESS_COST, SpawnError};
 use crate::lock;
-use crate::outcome::Status;
 use wasibox_vfs::{Errno, File, Loc};
 
 /// Longest path of a working directory. Linux knows no bound there, but keeps no path either.
@@ -18,17 +20,17 @@ const MAX_OPS: u32 = 16384;
 const OP_SIZE: u32 = 56;
 const NON_BLOCKING: u32 = 1;
 
-pub fn proc_id(c: &mut Call<'_>, out: u32) -> Sys {
+pub fn proc_id<H: Host>(c: &mut Call<'_, H>, out: u32) -> Sys {
     Ok(c.mem.put_u32(out, c.process.pid)?)
 }
 
-pub fn proc_parent(c: &mut Call<'_>, pid: u32, out: u32) -> Sys {
+pub fn proc_parent<H: Host>(c: &mut Call<'_, H>, pid: u32, out: u32) -> Sys {
     let parent = c.process.kernel.parent_of(pid).ok_or(Errno::SRCH)?;
     Ok(c.mem.put_u32(out, parent)?)
 }
 
 /// A signal, or what [`box_abi::control`] has in place of one.
-pub fn proc_signal(c: &mut Call<'_>, pid: u32, sig: u32) -> Sys {
+pub fn proc_signal<H: Host>(c: &mut Call<'_, H>, pid: u32, sig: u32) -> Sys {
     let sig = match sig {
         box_abi::control::IGNORE => {
             let ignored = u64::from(pid) & !(1 | 1 << 9 | 1 << 19);
@@ -49,12 +51,12 @@ pub fn proc_signal(c: &mut Call<'_>, pid: u32, sig: u32) -> Sys {
     Ok(c.process.kernel.signal(c.process, pid, sig)?)
 }
 
-pub fn proc_raise(c: &mut Call<'_>, sig: u32) -> Sys {
+pub fn proc_raise<H: Host>(c: &mut Call<'_, H>, sig: u32) -> Sys {
     let pid = c.process.pid;
     proc_signal(c, pid, sig)
 }
 
-pub fn callback_signal(c: &mut Call<'_>, name: u32, len: u32) -> Sys {
+pub fn callback_signal<H: Host>(c: &mut Call<'_, H>, name: u32, len: u32) -> Sys {
     let name = c.mem.path(name, len)?;
     // An empty name takes the handler away, as one that is no export does in Wasmer.
     if !name.is_empty() && name != b"__wasm_signal" {
@@ -65,13 +67,13 @@ pub fn callback_signal(c: &mut Call<'_>, name: u32, len: u32) -> Sys {
 }
 
 /// How many signals the process does not treat by default from its start on.
-pub fn proc_signals_sizes_get(c: &mut Call<'_>, count: u32) -> Sys {
+pub fn proc_signals_sizes_get<H: Host>(c: &mut Call<'_, H>, count: u32) -> Sys {
     let ignored = c.process.ignored.load(std::sync::atomic::Ordering::SeqCst);
     Ok(c.mem.put_u32(count, ignored.count_ones())?)
 }
 
 /// Pairs of signal and disposition (1: ignored).
-pub fn proc_signals_get(c: &mut Call<'_>, mut out: u32) -> Sys {
+pub fn proc_signals_get<H: Host>(c: &mut Call<'_, H>, mut out: u32) -> Sys {
     let ignored = c.process.ignored.load(std::sync::atomic::Ordering::SeqCst);
     for n in (0..64u8).filter(|n| ignored & 1 << n != 0) {
         c.mem.put(out, &[n, 1])?;
@@ -80,7 +82,7 @@ pub fn proc_signals_get(c: &mut Call<'_>, mut out: u32) -> Sys {
     Ok(())
 }
 
-pub fn chdir(c: &mut Call<'_>, path: u32, len: u32) -> Sys {
+pub fn chdir<H: Host>(c: &mut Call<'_, H>, path: u32, len: u32) -> Sys {
     let path = c.mem.path(path, len)?;
     let base = lock(&c.process.cwd).loc.clone();
     let mut cwd = directory(c, &base, &path)?;
@@ -90,13 +92,13 @@ pub fn chdir(c: &mut Call<'_>, path: u32, len: u32) -> Sys {
 }
 
 /// The directory that `path` leads to from `base`, as a working directory.
-fn directory(c: &Call<'_>, base: &Loc, path: &[u8]) -> Result<Cwd, Errno> {
+fn directory<H: Host>(c: &Call<'_, H>, base: &Loc, path: &[u8]) -> Result<Cwd, Errno> {
     let (loc, path) = c.process.kernel.vfs.chdir(base, path)?;
     if path.len() > CWD_MAX { Err(Errno::NAMETOOLONG) } else { Ok(Cwd::new(loc, path)) }
 }
 
 /// Writes the directory's path and its length at `len`, which held the room.
-pub fn getcwd(c: &mut Call<'_>, buf: u32, len: u32) -> Sys {
+pub fn getcwd<H: Host>(c: &mut Call<'_, H>, buf: u32, len: u32) -> Sys {
     let path = lock(&c.process.cwd).path.clone();
     let room = c.mem.u32(len)? as usize;
     c.mem.put_u32(len, path.len() as u32)?;
@@ -111,28 +113,28 @@ pub fn getcwd(c: &mut Call<'_>, buf: u32, len: u32) -> Sys {
     Ok(())
 }
 
-pub fn fd_dup(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+pub fn fd_dup<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
     fd_dup2(c, fd, 0, 0, out)
 }
 
 /// `fcntl(F_DUPFD)`: the lowest free number from `min` up.
-pub fn fd_dup2(c: &mut Call<'_>, fd: u32, min: u32, cloexec: u32, out: u32) -> Sys {
+pub fn fd_dup2<H: Host>(c: &mut Call<'_, H>, fd: u32, min: u32, cloexec: u32, out: u32) -> Sys {
     let open = open_file(c, fd)?;
     let new = lock(&c.process.fds).add(Descriptor { open, cloexec: cloexec != 0 }, min)?;
     Ok(c.mem.put_u32(out, new)?)
 }
 
-pub fn fd_fdflags_get(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+pub fn fd_fdflags_get<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
     let cloexec = lock(&c.process.fds).get(fd)?.cloexec;
     Ok(c.mem.put(out, &u16::from(cloexec).to_le_bytes())?)
 }
 
-pub fn fd_fdflags_set(c: &mut Call<'_>, fd: u32, flags: u32) -> Sys {
+pub fn fd_fdflags_set<H: Host>(c: &mut Call<'_, H>, fd: u32, flags: u32) -> Sys {
     lock(&c.process.fds).get_mut(fd)?.cloexec = flags & 1 != 0;
     Ok(())
 }
 
-pub fn fd_pipe(c: &mut Call<'_>, read: u32, write: u32) -> Sys {
+pub fn fd_pipe<H: Host>(c: &mut Call<'_, H>, read: u32, write: u32) -> Sys {
     let (r, w) = c.process.kernel.vfs.pipe()?;
     let budget = &c.process.kernel.budget;
     let w = OpenFile::charged(File::PipeWrite(w), false, true, budget)?;
@@ -150,7 +152,7 @@ pub fn fd_pipe(c: &mut Call<'_>, read: u32, write: u32) -> Sys {
 }
 
 /// `tty` of WASIX: 80 columns, 25 rows, and which standard stream is a terminal.
-pub fn tty_get(c: &mut Call<'_>, out: u32) -> Sys {
+pub fn tty_get<H: Host>(c: &mut Call<'_, H>, out: u32) -> Sys {
     let mut b = [0u8; 24];
     for (at, v) in [(0, 80u32), (4, 25), (8, 800), (12, 600)] {
         b[at..at + 4].copy_from_slice(&v.to_le_bytes());
@@ -165,7 +167,7 @@ pub fn tty_get(c: &mut Call<'_>, out: u32) -> Sys {
 }
 
 /// A path from the guest for an operation of its own working directory.
-fn guest_path(c: &Call<'_>, at: u32, len: u32) -> Result<Vec<u8>, Errno> {
+fn guest_path<H: Host>(c: &Call<'_, H>, at: u32, len: u32) -> Result<Vec<u8>, Errno> {
     let p = c.mem.path(at, len)?;
     if p.is_empty() { Err(Errno::NOENT) } else { Ok(p) }
 }
@@ -176,7 +178,7 @@ struct Child {
     cwd: Cwd,
 }
 
-fn apply(c: &Call<'_>, child: &mut Child, at: u32) -> Result<(), Errno> {
+fn apply<H: Host>(c: &Call<'_, H>, child: &mut Child, at: u32) -> Result<(), Errno> {
     let op: [u8; OP_SIZE as usize] = c.mem.array(at)?;
     let u32_at = |i: usize| u32::from_le_bytes(op[i..i + 4].try_into().unwrap_or_default());
     let (fd, src) = (u32_at(4), u32_at(8));
@@ -217,21 +219,23 @@ fn apply(c: &Call<'_>, child: &mut Child, at: u32) -> Result<(), Errno> {
 }
 
 /// Which signals the child ignores: pairs of signal and disposition (0 default, 1 ignore).
-fn dispositions(c: &Call<'_>, at: u32, n: u32) -> Result<u64, Errno> {
+fn dispositions<H: Host>(c: &Call<'_, H>, at: u32, n: u32) -> Result<u64, Errno> {
     let mut ignored = c.process.ignored.load(std::sync::atomic::Ordering::SeqCst);
     if at == 0 {
         return Ok(ignored);
     }
-    for pair in c.mem.bytes(at, n.min(256) as usize * 2)?.chunks_exact(2) {
-        let bit = 1u64 << (pair[0] & 63);
-        if pair[1] == 1 { ignored |= bit } else { ignored &= !bit }
-    }
-    Ok(ignored)
+    c.mem.lend(at, n.min(256) as usize * 2, |pairs| {
+        for pair in pairs.chunks_exact(2) {
+            let bit = 1u64 << (pair[0] & 63);
+            if pair[1] == 1 { ignored |= bit } else { ignored &= !bit }
+        }
+        Ok(ignored)
+    })
 }
 
 #[allow(clippy::too_many_arguments)] // the import's own signature
-pub fn proc_spawn3(
-    c: &mut Call<'_>,
+pub fn proc_spawn3<H: Host>(
+    c: &mut Call<'_, H>,
     name: u32,
     name_len: u32,
     args: u32,
@@ -285,8 +289,8 @@ pub fn proc_spawn3(
 /// Replaces the program. Lists are separated by line feeds, or their strings end in NULs; a null list
 /// of the environment keeps it.
 #[allow(clippy::too_many_arguments)] // the import's own signature
-pub fn proc_exec3(
-    c: &mut Call<'_>,
+pub fn proc_exec3<H: Host>(
+    c: &mut Call<'_, H>,
     name: u32,
     name_len: u32,
     args: u32,
@@ -323,14 +327,14 @@ pub fn proc_exec3(
 /// `waitpid(2)`. `pid` points to an optional number (tag, number), where the number of
 /// the child that ended is written; `status` gets a tag (0 nothing, 1 exited,
 /// 2 signalled), the code a shell reports, and the signal.
-pub fn proc_join(c: &mut Call<'_>, pid: u32, flags: u32, status: u32) -> Sys {
+pub fn proc_join<H: Host>(c: &mut Call<'_, H>, pid: u32, flags: u32, status: u32) -> Sys {
     let number = pid.checked_add(4).ok_or(Errno::FAULT)?;
-    let which = match c.mem.bytes(pid, 1)?[0] {
+    let which = match c.mem.u8(pid)? {
         0 => None,
         1 => Some(c.mem.u32(number)?),
         _ => return Err(Errno::INVAL.into()),
     };
-    c.mem.bytes_mut(status, 6)?.fill(0);
+    c.mem.put(status, &[0; 6])?;
     let ended = c.process.kernel.wait(c.process, which, flags & NON_BLOCKING == 0)?;
     let Some((child, how)) = ended else { return Ok(()) };
     c.mem.put(pid, &[1])?;

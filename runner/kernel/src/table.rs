@@ -6,15 +6,12 @@ use super::cells::{Before, CellStart, Cells, Fixed, IsFixed};
 use super::descriptors::Descriptors;
 use super::groups::{self, Wish};
 use super::guest::Halt;
+use super::host::{Host, Watch};
+use super::job::{Entry, Job};
+use super::limits::Limits;
+use super::outcome::{LimitHit, Status};
 use super::process::{Cpu, Cwd, Process, Start};
-use super::stopped::Stopped;
-use super::thread::{self, Job};
 use crate::lock;
-use crate::outcome::{LimitHit, Status};
-use crate::policy::Limits;
-use crate::programs::{Entry, Loaded, ProgramError, Programs};
-use crate::stack::drop_unused;
-use crate::streams::Meter;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -52,17 +49,16 @@ const STUBBORN: u32 = 8;
 pub const SNAPSHOT_SHARE: u64 = 4;
 
 /// What the processes of a run share.
-pub struct Kernel {
+pub struct Kernel<H: Host> {
     pub vfs: Vfs,
-    pub programs: Arc<Programs>,
+    pub host: Arc<H>,
     pub limits: Limits,
     pub budget: Arc<Budget>,
-    pub meter: Arc<Meter>,
     /// When it began.
     epoch: Instant,
     /// What it goes on from.
     pub before: Before,
-    pub cells: Cells,
+    pub cells: Cells<H>,
     /// Of a run that prepares.
     pub fixed: IsFixed,
     /// CPU time of processes that have ended.
@@ -70,14 +66,13 @@ pub struct Kernel {
     /// The memory of a process that was prepared ([`Entry::Prepare`]).
     pub prepared: Mutex<Option<Vec<u8>>>,
     /// What earlier runs of the session have left.
-    background: Arc<Background>,
-    table: Mutex<Table>,
+    background: Arc<Background<H>>,
+    table: Mutex<Table<H>>,
     changed: Condvar,
 }
 
-#[derive(Default)]
-struct Table {
-    live: HashMap<u32, Arc<Process>>,
+struct Table<H: Host> {
+    live: HashMap<u32, Arc<Process<H>>>,
     /// Threads of processes that have more than one.
     threads: usize,
     zombies: HashMap<u32, Zombie>,
@@ -102,7 +97,24 @@ struct Zombie {
     _held: Option<Reservation>,
 }
 
-impl Table {
+impl<H: Host> Table<H> {
+    fn new() -> Table<H> {
+        Table {
+            live: HashMap::new(),
+            threads: 0,
+            zombies: HashMap::new(),
+            next: FIRST_PID,
+            spawned: 0,
+            root: None,
+            keeps: false,
+            is_kept: false,
+            limit: None,
+            process_limit: false,
+            out_of_memory: false,
+            interrupted: false,
+        }
+    }
+
     /// Whether the run is over, except for ending what is left of it.
     fn over(&self) -> bool {
         (self.root.is_some() && !self.keeps) || self.limit.is_some() || self.interrupted
@@ -132,29 +144,28 @@ pub struct Finish {
 
 /// Why a process cannot be started.
 #[derive(Debug, thiserror::Error)]
-pub enum SpawnError {
+pub enum SpawnError<E: std::error::Error> {
     #[error("{0}")]
     Errno(#[from] Errno),
+    /// The host cannot make the program ready.
     #[error(transparent)]
-    Program(#[from] ProgramError),
+    Program(E),
 }
 
-impl Kernel {
+impl<H: Host> Kernel<H> {
     pub fn new(
         vfs: Vfs,
-        programs: Arc<Programs>,
+        host: Arc<H>,
         limits: Limits,
         budget: Arc<Budget>,
-        meter: Arc<Meter>,
         before: Before,
-        background: Arc<Background>,
-    ) -> Arc<Kernel> {
+        background: Arc<Background<H>>,
+    ) -> Arc<Kernel<H>> {
         Arc::new(Kernel {
             vfs,
-            programs,
+            host,
             limits,
             budget,
-            meter,
             epoch: Instant::now(),
             before,
             cells: Cells::default(),
@@ -162,7 +173,7 @@ impl Kernel {
             cpu_ns: AtomicU64::new(0),
             prepared: Mutex::default(),
             background,
-            table: Mutex::new(Table { next: FIRST_PID, ..Table::default() }),
+            table: Mutex::new(Table::new()),
             changed: Condvar::new(),
         })
     }
@@ -171,15 +182,15 @@ impl Kernel {
     /// [`PROCESS_COST`], its strings, its directory, and the table as it was before.
     #[allow(clippy::too_many_arguments)] // all that a process has
     pub fn spawn(
-        self: &Arc<Kernel>,
+        self: &Arc<Kernel<H>>,
         parent: u32,
         start: Start,
         fds: Descriptors,
         cwd: Cwd,
         ignored: u64,
         held: Option<Reservation>,
-    ) -> Result<u32, SpawnError> {
-        let loaded = self.programs.get(start.program)?;
+    ) -> Result<u32, SpawnError<H::Error>> {
+        let loaded = self.host.load(start.program).map_err(SpawnError::Program)?;
         // Taken now, so that the caller learns of a refusal.
         let (entry, memory) = self.entry(&loaded);
         let memory = memory.ok_or(Errno::NOMEM)?;
@@ -188,16 +199,16 @@ impl Kernel {
 
     /// Starts the process of a cell; what it leaves is in `cells` afterwards.
     pub fn run_cell(
-        self: &Arc<Kernel>,
+        self: &Arc<Kernel<H>>,
         start: Start,
         fds: Descriptors,
         cwd: Cwd,
-        cell: CellStart,
+        cell: CellStart<H>,
         held: Reservation,
-    ) -> Result<u32, SpawnError> {
-        let loaded = self.programs.get(start.program)?;
+    ) -> Result<u32, SpawnError<H::Error>> {
+        let loaded = self.host.load(start.program).map_err(SpawnError::Program)?;
         let (entry, memory) = match &cell.ready {
-            Some(ready) => (ready.entry, self.budget.reserve(0)),
+            Some(ready) => (H::entry_of(ready), self.budget.reserve(0)),
             None => {
                 let (entry, memory) = self.entry(&loaded);
                 (Entry::Cell { is_prepared: entry == Entry::Resume }, memory)
@@ -232,45 +243,43 @@ impl Kernel {
     }
 
     /// Where a process of that program begins, and its memory, if that can be had.
-    pub fn entry(&self, loaded: &Loaded) -> (Entry, Option<Reservation>) {
+    pub fn entry(&self, loaded: &H::Loaded) -> (Entry, Option<Reservation>) {
         // Where memory is short, a snapshot must not take what the work needs.
         let roomy = |n: u64| n <= self.budget.limit() / SNAPSHOT_SHARE && self.budget.has_room(n);
-        let entry = match &loaded.snapshot {
-            Some(_) if !self.programs.are_fresh() && roomy(loaded.needs(Entry::Resume)) => {
-                Entry::Resume
-            }
-            _ => Entry::Start,
-        };
-        (entry, self.budget.reserve(loaded.needs(entry)))
+        let resumes =
+            self.host.has_snapshot(loaded) && roomy(self.host.needs(loaded, Entry::Resume));
+        let entry = if resumes { Entry::Resume } else { Entry::Start };
+        (entry, self.budget.reserve(self.host.needs(loaded, entry)))
     }
 
     /// Starts a process that is to be prepared; afterwards its memory is in `prepared`.
     pub fn prepare(
-        self: &Arc<Kernel>,
+        self: &Arc<Kernel<H>>,
         start: Start,
         fds: Descriptors,
         cwd: Cwd,
-    ) -> Result<u32, SpawnError> {
-        let loaded = self.programs.get(start.program)?;
-        let memory = self.budget.reserve(loaded.needs(Entry::Prepare)).ok_or(Errno::NOMEM)?;
+    ) -> Result<u32, SpawnError<H::Error>> {
+        let loaded = self.host.load(start.program).map_err(SpawnError::Program)?;
+        let memory =
+            self.budget.reserve(self.host.needs(&loaded, Entry::Prepare)).ok_or(Errno::NOMEM)?;
         let _ = self.fixed.set(Fixed::default());
         self.begin(1, start, loaded, Entry::Prepare, memory, fds, cwd, 0, None, None)
     }
 
     #[allow(clippy::too_many_arguments)] // all that a process has
     fn begin(
-        self: &Arc<Kernel>,
+        self: &Arc<Kernel<H>>,
         parent: u32,
         start: Start,
-        loaded: Loaded,
+        loaded: H::Loaded,
         entry: Entry,
         memory: Reservation,
         mut fds: Descriptors,
         mut cwd: Cwd,
         ignored: u64,
         held: Option<Reservation>,
-        cell: Option<CellStart>,
-    ) -> Result<u32, SpawnError> {
+        cell: Option<CellStart<H>>,
+    ) -> Result<u32, SpawnError<H::Error>> {
         let program = start.program;
         let (wish, start) = Wish::take(start);
         let (table, path) = (fds.cost(), cwd.cost());
@@ -312,7 +321,7 @@ impl Kernel {
         let pid = process.pid;
         let ready = cell.and_then(|c| c.ready);
         let job = Job { process, program, loaded, entry, memory, ready };
-        if thread::start(&self.programs, job).is_err() {
+        if self.host.start(job).is_err() {
             let mut t = lock(&self.table);
             t.live.remove(&pid);
             t.process_limit = true;
@@ -334,7 +343,7 @@ impl Kernel {
 
     /// Takes note that a process has ended; called on its thread, after its
     /// descriptors were closed.
-    pub fn ended(&self, process: &Process, status: Status) {
+    pub fn ended(&self, process: &Process<H>, status: Status) {
         let cpu = process.cpu().plus(*lock(&process.children_cpu));
         let is_starved = (take_refused_here() || process.threads.starved.load(Ordering::Relaxed))
             && status != Status::Exited(0);
@@ -361,7 +370,7 @@ impl Kernel {
     /// `waitpid(2)` for one child or any. `Ok(None)`: it still runs and `block` is off.
     pub fn wait(
         &self,
-        me: &Process,
+        me: &Process<H>,
         which: Option<u32>,
         block: bool,
     ) -> Result<Option<(u32, Status)>, Halt> {
@@ -395,7 +404,7 @@ impl Kernel {
 
     /// `kill(2)` by process `me`: 0 means its process group, -1 all others, and any other
     /// negative number a group. One that leads no group stands for itself and its descendants.
-    pub fn signal(&self, me: &Process, pid: u32, sig: u8) -> Result<(), Errno> {
+    pub fn signal(&self, me: &Process<H>, pid: u32, sig: u8) -> Result<(), Errno> {
         if sig > 63 {
             return Err(Errno::INVAL);
         }
@@ -408,7 +417,7 @@ impl Kernel {
         let others = others.iter().filter(|p| !std::ptr::eq(&*p.kernel, self));
         let of_group =
             |leader: u32| others.clone().filter(move |p| lock(&p.membership).group == leader);
-        let mut targets: Vec<Arc<Process>> = {
+        let mut targets: Vec<Arc<Process<H>>> = {
             let t = lock(&self.table);
             let leader = pid.wrapping_neg();
             match pid as i32 {
@@ -461,7 +470,7 @@ impl Kernel {
     }
 
     /// The living processes.
-    pub fn living(&self) -> Vec<Arc<Process>> {
+    pub fn living(&self) -> Vec<Arc<Process<H>>> {
         lock(&self.table).live.values().cloned().collect()
     }
 
@@ -521,7 +530,6 @@ impl Kernel {
         t.is_kept = t.keeps && t.is_done() && !t.live.is_empty();
         let (ended, left) = if t.is_kept { (Vec::new(), names) } else { (names, Vec::new()) };
         let t = if t.is_kept { t } else { self.reap(t) };
-        drop_unused();
         let soft = (t.out_of_memory.then_some(LimitHit::Memory))
             .or(t.process_limit.then_some(LimitHit::Processes));
         Finish {
@@ -541,7 +549,7 @@ impl Kernel {
     }
 
     /// Waits until the run is over, but for ending what is left of it.
-    fn wait_over(&self, deadline: Option<Instant>) -> MutexGuard<'_, Table> {
+    fn wait_over(&self, deadline: Option<Instant>) -> MutexGuard<'_, Table<H>> {
         let processors = match self.limits.cpu {
             Some(_) => std::thread::available_parallelism().map_or(1, |n| n.get()),
             None => 1,
@@ -577,13 +585,13 @@ impl Kernel {
     }
 
     /// Ends all that are alive.
-    fn reap<'a>(&'a self, mut t: MutexGuard<'a, Table>) -> MutexGuard<'a, Table> {
+    fn reap<'a>(&'a self, mut t: MutexGuard<'a, Table<H>>) -> MutexGuard<'a, Table<H>> {
         // Nothing is started any more, so that those alive can only become fewer.
         t.keeps = false;
         let give_up = Instant::now() + REAP;
         let mut stopped = None;
         while !t.live.is_empty() && Instant::now() < give_up {
-            let all: Vec<Arc<Process>> = t.live.values().cloned().collect();
+            let all: Vec<Arc<Process<H>>> = t.live.values().cloned().collect();
             drop(t);
             for p in &all {
                 p.signal(9);
@@ -609,7 +617,7 @@ impl Kernel {
     }
 
     /// Lets a process have one more thread, which counts as a process does, as long as the value lives.
-    pub fn admit_thread(self: &Arc<Kernel>) -> Result<Admitted, Errno> {
+    pub fn admit_thread(self: &Arc<Kernel<H>>) -> Result<Admitted<H>, Errno> {
         let others = if self.is_kept() { 0 } else { self.background.alive() };
         let mut t = lock(&self.table);
         if t.over() || t.live.len() + t.threads + others >= self.limits.processes {
@@ -621,7 +629,7 @@ impl Kernel {
     }
 
     /// CPU time of all processes, of those that run, too.
-    fn cpu(&self, t: &Table) -> Duration {
+    fn cpu(&self, t: &Table<H>) -> Duration {
         // A process in the table has its thread: `ended` takes it out there.
         let running: u64 = t.live.values().map(|p| p.running_cpu_ns()).sum();
         Duration::from_nanos(self.cpu_ns.load(Ordering::Relaxed).saturating_add(running))
@@ -629,17 +637,17 @@ impl Kernel {
 
     /// Interrupts processes that are to end. Where one was told so often in vain, all code of the
     /// session is stopped for a moment, unless that was done just before: others need it.
-    fn insist(&self, ending: &[Arc<Process>]) -> Option<Stopped> {
+    fn insist(&self, ending: &[Arc<Process<H>>]) -> Option<H::Stopped> {
         for p in ending {
             p.end();
         }
         let told = ending.iter().map(|p| p.watch.told()).max().unwrap_or(0);
         let stop = told >= STUBBORN && told.is_multiple_of(4);
-        stop.then(|| Stopped::new(&self.programs))
+        stop.then(|| self.host.stop())
     }
 
     /// Goes on telling processes to end that did not in time; some wait for the host itself.
-    fn insist_elsewhere(&self, mut left: Vec<Arc<Process>>) {
+    fn insist_elsewhere(&self, mut left: Vec<Arc<Process<H>>>) {
         // Without such a thread they end at their next call.
         let _ = std::thread::Builder::new().stack_size(128 << 10).spawn(move || {
             while !left.is_empty() {
@@ -665,71 +673,10 @@ impl Kernel {
 }
 
 /// A thread that counts, see [`Kernel::admit_thread`].
-pub struct Admitted(Arc<Kernel>);
+pub struct Admitted<H: Host>(Arc<Kernel<H>>);
 
-impl Drop for Admitted {
+impl<H: Host> Drop for Admitted<H> {
     fn drop(&mut self) {
         lock(&self.0.table).threads -= 1;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::programs::Library;
-    use wasibox_image::{Image, ImageSpec, pack_to};
-    use wasibox_vfs::{DiskLimits, Loc, Program};
-
-    fn kernel() -> Arc<Kernel> {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("image.webc");
-        let nothing = r#"(module (memory (export "memory") 1) (func (export "_start")))"#;
-        let spec = ImageSpec {
-            name: "test/nothing".into(),
-            version: "0.0.0".into(),
-            atoms: vec![("it".into(), wat::parse_str(nothing).unwrap())],
-            ..ImageSpec::default()
-        };
-        pack_to(&spec, &path).unwrap();
-        let image = Arc::new(Image::open(&path).unwrap());
-        let limits = Limits::default();
-        let budget = Budget::new(limits.memory);
-        let library = Library::new(image, limits.stack, None, Arc::new(|_| {}));
-        let programs = Arc::new(Programs::new(Arc::new(library), limits.memory, false));
-        let own = wasibox_vfs::Protected::default();
-        let vfs = Vfs::new(Vec::new(), &[], DiskLimits::default(), budget.clone(), &own).unwrap();
-        let background = Arc::default();
-        Kernel::new(vfs, programs, limits, budget, Meter::new(None), Before::default(), background)
-    }
-
-    fn spawn(k: &Arc<Kernel>, parent: u32) -> Result<u32, SpawnError> {
-        let start = Start { program: Program(0), argv: vec![b"it".to_vec()], env: Vec::new() };
-        let cwd = Cwd::new(Loc::Tree(wasibox_vfs::tree::ROOT), b"/".to_vec());
-        k.spawn(parent, start, Descriptors::new(8), cwd, 0, None)
-    }
-
-    #[test]
-    fn nothing_starts_after_the_first_process_has_ended() {
-        let k = kernel();
-        assert_eq!(spawn(&k, 1).unwrap(), FIRST_PID);
-        let end = k.finish();
-        assert_eq!((end.status, end.stuck), (Status::Exited(0), 0));
-        let late = spawn(&k, FIRST_PID);
-        assert!(matches!(late, Err(SpawnError::Errno(Errno::AGAIN))), "{late:?}");
-        assert_eq!(k.alive(), 0);
-    }
-
-    #[test]
-    fn all_that_a_process_took_is_given_back() {
-        let k = kernel();
-        let before = k.budget.used();
-        spawn(&k, 1).unwrap();
-        k.finish();
-        // Its thread lets go of it a moment after it has told its end.
-        let until = Instant::now() + Duration::from_secs(10);
-        while k.budget.used() > before && Instant::now() < until {
-            std::thread::yield_now();
-        }
-        assert_eq!(k.budget.used(), before);
     }
 }

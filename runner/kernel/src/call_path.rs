@@ -3,9 +3,11 @@
 use super::call_fd::{
     FLAG_APPEND, FLAG_NONBLOCK, RIGHT_READ, RIGHT_WRITE, install, open_file, put_stat, times,
 };
+use super::cells::can_be_named;
 use super::descriptors::OpenFile;
 use super::guest::{Call, Sys};
-use crate::cell::can_be_named;
+use super::host::Host;
+use super::memory::Memory;
 use crate::lock;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,7 +23,7 @@ const NEW_FILE: u16 = 0o666;
 const NEW_DIR: u16 = 0o777;
 
 /// The directory that a descriptor is, and the path.
-fn at(c: &Call<'_>, fd: u32, path: u32, len: u32) -> Result<(Loc, Vec<u8>), Errno> {
+fn at<H: Host>(c: &Call<'_, H>, fd: u32, path: u32, len: u32) -> Result<(Loc, Vec<u8>), Errno> {
     let open = open_file(c, fd)?;
     let path = c.mem.path(path, len)?;
     if path.first() == Some(&b'/') {
@@ -31,8 +33,8 @@ fn at(c: &Call<'_>, fd: u32, path: u32, len: u32) -> Result<(Loc, Vec<u8>), Errn
 }
 
 /// `open(2)` on behalf of a process; descriptors of its own come back as they are.
-pub fn open_at(
-    c: &Call<'_>,
+pub fn open_at<H: Host>(
+    c: &Call<'_, H>,
     base: &Loc,
     path: &[u8],
     lookup: u32,
@@ -76,7 +78,12 @@ pub fn open_at(
 }
 
 /// Notes where a file was found, so that it can be opened again when the process was parked.
-fn remember(c: &Call<'_>, base: &Loc, path: &[u8], open: &OpenFile) -> Result<(), Errno> {
+fn remember<H: Host>(
+    c: &Call<'_, H>,
+    base: &Loc,
+    path: &[u8],
+    open: &OpenFile,
+) -> Result<(), Errno> {
     let (dir, name) = match path.iter().rposition(|b| *b == b'/') {
         Some(at) => path.split_at(at + 1),
         None => (b".".as_slice(), path),
@@ -96,25 +103,25 @@ fn is_list_of_processes(base: &Loc, path: &[u8]) -> bool {
 }
 
 /// The list as it is now, in a pipe that nobody writes to any more.
-fn list_of_processes(c: &Call<'_>) -> Result<Arc<OpenFile>, Errno> {
+fn list_of_processes<H: Host>(c: &Call<'_, H>) -> Result<Arc<OpenFile>, Errno> {
     let (read, write) = c.process.kernel.vfs.pipe()?;
     write.try_write(&c.process.kernel.list(box_abi::PIPE_CAPACITY))?;
     Ok(OpenFile::new(File::PipeRead(read), true, false))
 }
 
 /// What `/dev/fd/N` stands for.
-fn own_file(c: &Call<'_>, n: u32) -> Result<Arc<OpenFile>, Errno> {
+fn own_file<H: Host>(c: &Call<'_, H>, n: u32) -> Result<Arc<OpenFile>, Errno> {
     Ok(lock(&c.process.fds).named(n).map_err(|_| Errno::NOENT)?.open.clone())
 }
 
 /// Metadata of what `/dev/fd/N` stands for.
-pub fn own_stat(c: &Call<'_>, n: u32) -> Result<Stat, Errno> {
+pub fn own_stat<H: Host>(c: &Call<'_, H>, n: u32) -> Result<Stat, Errno> {
     own_file(c, n)?.file.stat()
 }
 
 #[allow(clippy::too_many_arguments)] // the import's own signature
-pub fn open(
-    c: &mut Call<'_>,
+pub fn open<H: Host>(
+    c: &mut Call<'_, H>,
     fd: u32,
     lookup: u32,
     path: u32,
@@ -129,8 +136,8 @@ pub fn open(
 }
 
 #[allow(clippy::too_many_arguments)] // the import's own signature
-pub fn open2(
-    c: &mut Call<'_>,
+pub fn open2<H: Host>(
+    c: &mut Call<'_, H>,
     fd: u32,
     lookup: u32,
     path: u32,
@@ -148,12 +155,19 @@ pub fn open2(
     Ok(c.mem.put_u32(out, fd)?)
 }
 
-pub fn create_directory(c: &mut Call<'_>, fd: u32, path: u32, len: u32) -> Sys {
+pub fn create_directory<H: Host>(c: &mut Call<'_, H>, fd: u32, path: u32, len: u32) -> Sys {
     let (dir, path) = at(c, fd, path, len)?;
     Ok(c.process.kernel.vfs.mkdir(&dir, &path, NEW_DIR & !c.process.umask())?)
 }
 
-pub fn filestat_get(c: &mut Call<'_>, fd: u32, flags: u32, path: u32, len: u32, out: u32) -> Sys {
+pub fn filestat_get<H: Host>(
+    c: &mut Call<'_, H>,
+    fd: u32,
+    flags: u32,
+    path: u32,
+    len: u32,
+    out: u32,
+) -> Sys {
     let (dir, path) = at(c, fd, path, len)?;
     let s = match c.process.kernel.vfs.look(&dir, &path, flags & FOLLOW != 0)? {
         Stated::Stat(s) => s,
@@ -163,8 +177,8 @@ pub fn filestat_get(c: &mut Call<'_>, fd: u32, flags: u32, path: u32, len: u32, 
 }
 
 #[allow(clippy::too_many_arguments)] // the import's own signature
-pub fn filestat_set_times(
-    c: &mut Call<'_>,
+pub fn filestat_set_times<H: Host>(
+    c: &mut Call<'_, H>,
     fd: u32,
     lookup: u32,
     path: u32,
@@ -179,8 +193,8 @@ pub fn filestat_set_times(
 }
 
 #[allow(clippy::too_many_arguments)] // the import's own signature
-pub fn link(
-    c: &mut Call<'_>,
+pub fn link<H: Host>(
+    c: &mut Call<'_, H>,
     fd: u32,
     lookup: u32,
     path: u32,
@@ -194,8 +208,8 @@ pub fn link(
     Ok(c.process.kernel.vfs.link(&dir, &path, lookup & FOLLOW != 0, &to_dir, &to)?)
 }
 
-pub fn readlink(
-    c: &mut Call<'_>,
+pub fn readlink<H: Host>(
+    c: &mut Call<'_, H>,
     fd: u32,
     path: u32,
     len: u32,
@@ -210,18 +224,18 @@ pub fn readlink(
     Ok(c.mem.put_u32(out, n as u32)?)
 }
 
-pub fn remove_directory(c: &mut Call<'_>, fd: u32, path: u32, len: u32) -> Sys {
+pub fn remove_directory<H: Host>(c: &mut Call<'_, H>, fd: u32, path: u32, len: u32) -> Sys {
     let (dir, path) = at(c, fd, path, len)?;
     Ok(c.process.kernel.vfs.remove(&dir, &path, true)?)
 }
 
-pub fn unlink_file(c: &mut Call<'_>, fd: u32, path: u32, len: u32) -> Sys {
+pub fn unlink_file<H: Host>(c: &mut Call<'_, H>, fd: u32, path: u32, len: u32) -> Sys {
     let (dir, path) = at(c, fd, path, len)?;
     Ok(c.process.kernel.vfs.remove(&dir, &path, false)?)
 }
 
-pub fn rename(
-    c: &mut Call<'_>,
+pub fn rename<H: Host>(
+    c: &mut Call<'_, H>,
     fd: u32,
     path: u32,
     len: u32,
@@ -234,8 +248,8 @@ pub fn rename(
     Ok(c.process.kernel.vfs.rename(&dir, &path, &to_dir, &to)?)
 }
 
-pub fn symlink(
-    c: &mut Call<'_>,
+pub fn symlink<H: Host>(
+    c: &mut Call<'_, H>,
     target: u32,
     target_len: u32,
     fd: u32,

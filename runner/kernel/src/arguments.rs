@@ -3,7 +3,7 @@
 //! They are bounded as `execve(2)` bounds them on Linux, and charged to the memory limit before
 //! they are copied: a list of empty strings costs the host thirty times what it costs the guest.
 
-use super::guest::Mem;
+use super::memory::Memory;
 use std::sync::Arc;
 use wasibox_vfs::{Budget, Errno, Reservation};
 
@@ -37,7 +37,8 @@ impl Arguments {
         Ok(Arguments { held, spare: STEP, room: ARG_MAX })
     }
 
-    fn copy(&mut self, s: &[u8]) -> Result<Vec<u8>, Errno> {
+    /// Charges a string.
+    fn charge(&mut self, s: &[u8]) -> Result<(), Errno> {
         self.room = self.room.checked_sub(s.len() + 1 + 8).ok_or(Errno::TOOBIG)?;
         let cost = s.len() as u64 + STRING;
         if self.spare < cost {
@@ -48,33 +49,42 @@ impl Arguments {
             self.spare += more;
         }
         self.spare -= cost;
+        Ok(())
+    }
+
+    fn copy(&mut self, s: &[u8]) -> Result<Vec<u8>, Errno> {
+        self.charge(s)?;
         Ok(s.to_vec())
     }
 
     /// NUL-terminated strings behind an array of `n` pointers.
-    pub fn pointers(&mut self, mem: &Mem<'_>, list: u32, n: u32) -> Result<Vec<Vec<u8>>, Errno> {
+    pub fn pointers<M: Memory>(
+        &mut self,
+        mem: &M,
+        list: u32,
+        n: u32,
+    ) -> Result<Vec<Vec<u8>>, Errno> {
         let mut out = Vec::new();
         for i in 0..n {
             let at = i.checked_mul(4).and_then(|k| list.checked_add(k)).ok_or(Errno::FAULT)?;
+            // Of the lists no more than one string, which is bounded, is there before it is charged.
             let s = mem.c_string(mem.u32(at)?, self.room)?;
-            out.push(self.copy(s)?);
+            self.charge(&s)?;
+            out.push(s);
         }
         Ok(out)
     }
 
     /// Strings separated by line feeds, as WASIX has them, or each ended by a NUL: so our own programs pass
     /// what has line feeds in it.
-    pub fn lines(&mut self, mem: &Mem<'_>, at: u32, len: u32) -> Result<Vec<Vec<u8>>, Errno> {
+    pub fn lines<M: Memory>(&mut self, mem: &M, at: u32, len: u32) -> Result<Vec<Vec<u8>>, Errno> {
         if len as usize > self.room {
             return Err(Errno::TOOBIG);
         }
-        let mut out = Vec::new();
-        let all = mem.bytes(at, len as usize)?;
-        let (all, end) = all.strip_suffix(&[0]).map_or((all, b'\n'), |all| (all, 0));
-        for string in all.split(|b| *b == end) {
-            out.push(self.copy(string)?);
-        }
-        Ok(out)
+        mem.lend(at, len as usize, |all| {
+            let (all, end) = all.strip_suffix(&[0]).map_or((all, b'\n'), |all| (all, 0));
+            all.split(|b| *b == end).map(|string| self.copy(string)).collect()
+        })
     }
 
     /// Copies of strings that the host has already.

@@ -6,6 +6,7 @@
 //! end is ended as at the end of a run. The session's next runs see these processes: `ps` lists them,
 //! `kill` reaches them, their numbers are not given again. They wait for none of them: their parent is gone.
 
+use super::host::Host;
 use super::process::Process;
 use super::table::Kernel;
 use crate::lock;
@@ -13,18 +14,23 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 /// Runs with processes that were left, of a session.
-#[derive(Default)]
-pub struct Background {
-    kept: Mutex<Vec<Arc<Kernel>>>,
+pub struct Background<H: Host> {
+    kept: Mutex<Vec<Arc<Kernel<H>>>>,
     fewer: Condvar,
 }
 
 /// How long those that are told to end are waited for.
 const END: Duration = Duration::from_secs(3);
 
-impl Background {
+impl<H: Host> Default for Background<H> {
+    fn default() -> Background<H> {
+        Background { kept: Mutex::default(), fewer: Condvar::new() }
+    }
+}
+
+impl<H: Host> Background<H> {
     /// Keeps a run until its processes have ended.
-    pub fn keep(self: &Arc<Background>, kernel: Arc<Kernel>) {
+    pub fn keep(self: &Arc<Background<H>>, kernel: Arc<Kernel<H>>) {
         lock(&self.kept).push(kernel.clone());
         let all = self.clone();
         let watch = {
@@ -58,12 +64,12 @@ impl Background {
         true
     }
 
-    fn all(&self) -> Vec<Arc<Kernel>> {
+    fn all(&self) -> Vec<Arc<Kernel<H>>> {
         lock(&self.kept).clone()
     }
 
     /// The living processes.
-    pub fn processes(&self) -> Vec<Arc<Process>> {
+    pub fn processes(&self) -> Vec<Arc<Process<H>>> {
         self.all().iter().flat_map(|k| k.living()).collect()
     }
 

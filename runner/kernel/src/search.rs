@@ -2,6 +2,8 @@
 
 use super::arguments::PATH_LIST_MAX;
 use super::guest::{Call, Halt};
+use super::host::Host;
+use super::memory::Memory;
 use wasibox_vfs::{Errno, Loc, Program, Vfs};
 
 /// First bytes of a script that are looked at for its interpreter (Linux's BINPRM_BUF_SIZE).
@@ -78,16 +80,21 @@ pub struct PathList {
 
 /// Finds what `name` means to a caller in `cwd`; along the list if there is one and the name has
 /// no slash. A kill is noticed between two directories.
-pub fn search(c: &Call<'_>, cwd: &Loc, name: &[u8], list: Option<PathList>) -> Result<Found, Halt> {
+pub fn search<H: Host>(
+    c: &Call<'_, H>,
+    cwd: &Loc,
+    name: &[u8],
+    list: Option<PathList>,
+) -> Result<Found, Halt> {
     let vfs = &c.process.kernel.vfs;
     let list = match list {
         Some(list) if !name.contains(&b'/') => list,
         _ => return Ok(Found::at(vfs, cwd, name)?),
     };
     let path = match list.at {
-        0 => DEFAULT_PATH,
+        0 => DEFAULT_PATH.to_vec(),
         _ if list.len as usize > PATH_LIST_MAX => return Err(Errno::TOOBIG.into()),
-        at => c.mem.bytes(at, list.len as usize)?,
+        at => c.mem.lend(at, list.len as usize, |path| Ok(path.to_vec()))?,
     };
     let mut why = Errno::NOENT;
     for dir in path.split(|b| *b == b':') {

@@ -4,23 +4,20 @@
 //! milliseconds for a large program, so that it waits with it for the process's next thread, as those of
 //! processes do (`thread`); it ends with the process at the latest.
 
-use super::call_thread::START;
-use super::guest::{Env, Halt};
+use super::guest::Env;
 use super::instance::instantiate;
-use super::process::Process;
-use super::table::{Admitted, PROCESS_COST};
-use super::thread::{End, complain, ended_by};
+use super::thread::ended_by;
+use super::{Process, ThreadJob};
 use crate::interrupt::{self, forget_thrown_here, has_thrown_here, watch};
 use crate::memory::{Renewable, share_here};
-use crate::outcome::Status;
 use crate::programs::Loaded;
 use crate::stack;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
+use wasibox_kernel::call_thread::START;
+use wasibox_kernel::{End, Halt, Status, Task, complain};
 use wasibox_vfs::budget::take_refused_here;
-use wasibox_vfs::{Errno, Reservation};
 use wasmer::{FunctionEnv, Global, Store, TypedFunction, Value};
 
 /// What a process's further threads are made of.
@@ -28,23 +25,8 @@ pub struct Pattern {
     pub loaded: Loaded,
     /// The process's memory.
     pub memory: Renewable,
-    /// Where the guest lists what each thread has for itself ([`super::threads::LOCALS`]).
+    /// Where the guest lists what each thread has for itself ([`wasibox_kernel::LOCALS`]).
     pub locals: Option<u32>,
-}
-
-/// A thread to run.
-pub struct Task {
-    pub number: u32,
-    /// What the guest gave to be passed on.
-    pub argument: u32,
-}
-
-/// What a thread of the host has, until it ends.
-struct Host {
-    process: Arc<Process>,
-    pattern: Arc<Pattern>,
-    _held: Reservation,
-    _admitted: Admitted,
 }
 
 struct Second {
@@ -54,56 +36,26 @@ struct Second {
     globals: Vec<(Global, Value)>,
 }
 
-/// Begins a thread of a process; its number. The caller has the baton.
-pub fn spawn(c: &mut super::guest::Call<'_>, argument: u32) -> Result<u32, Errno> {
-    let process = c.process;
-    let threads = &process.threads;
-    // Tells whether it can be done before anything is.
-    let pattern = threads.pattern().ok_or(Errno::NOTSUP)?;
-    let (number, idle) = threads.add(&mut c.mem, pattern.locals)?;
-    let task = Task { number, argument };
-    let task = match idle {
-        Some(sender) => match sender.send(task) {
-            Ok(()) => return Ok(number),
-            Err(e) => {
-                threads.host_comes();
-                e.0
-            }
-        },
-        None => task,
-    };
-    let host = (|| {
-        let admitted = process.kernel.admit_thread()?;
-        let needs = PROCESS_COST + pattern.loaded.besides_memory();
-        let held = process.kernel.budget.reserve(needs).ok_or(Errno::NOMEM)?;
-        let process = process.clone();
-        Ok(Host { process, pattern, _held: held, _admitted: admitted })
-    })();
-    let begun = host.and_then(|host| {
-        // As for processes: host functions run on this stack, guest code has its own.
-        let builder = std::thread::Builder::new().stack_size(512 << 10);
-        builder.spawn(move || live(host, task)).map_err(|_| Errno::AGAIN)
-    });
-    if let Err(e) = begun {
-        threads.take_back(number);
-        return Err(e);
-    }
-    Ok(number)
+/// Starts a thread of the host for threads of a process.
+pub fn start(job: ThreadJob) -> std::io::Result<()> {
+    // As for processes: host functions run on this stack, guest code has its own.
+    let builder = std::thread::Builder::new().stack_size(512 << 10);
+    builder.spawn(move || live(job)).map(drop)
 }
 
 /// The life of a thread of the host.
-fn live(host: Host, first: Task) {
+fn live(host: ThreadJob) {
     let process = host.process.clone();
     let budget = process.kernel.budget.clone();
     // Dropped after the module and all that is made of it.
-    let code = process.kernel.programs.code.clone();
+    let code = process.kernel.host.code.clone();
     interrupt::unblock();
     stack::prepare(process.kernel.limits.stack);
     take_refused_here();
     {
         let ended = process.clone();
         let _stop = wasibox_vfs::stop_when(move || ended.alive().is_err());
-        serve_all(host, first);
+        serve_all(host);
     }
     stack::release(&budget);
     drop(code);
@@ -114,11 +66,11 @@ fn live(host: Host, first: Task) {
     process.threads.host_gone();
 }
 
-fn serve_all(host: Host, first: Task) {
-    let process = &host.process;
+fn serve_all(host: ThreadJob) {
+    let ThreadJob { process, .. } = &host;
     let threads = &process.threads;
     let mut second = None;
-    let mut task = first;
+    let mut task = Task { ..host.task };
     loop {
         // Others run meanwhile: it touches nothing of the memory.
         let made = match second.take() {
@@ -157,7 +109,7 @@ fn internal(process: &Process) -> End {
 }
 
 /// Runs a thread to its end; what that does to the process.
-fn run(host: &Host, second: &mut Second, task: &Task) -> Option<End> {
+fn run(host: &ThreadJob, second: &mut Second, task: &Task) -> Option<End> {
     let process = &host.process;
     let tid = process.tid(task.number);
     let called = {
@@ -183,7 +135,7 @@ fn run(host: &Host, second: &mut Second, task: &Task) -> Option<End> {
 }
 
 impl Second {
-    fn new(host: &Host) -> Result<Second, End> {
+    fn new(host: &ThreadJob) -> Result<Second, End> {
         let process = &host.process;
         let put = || share_here(&host.pattern.memory);
         let made = instantiate(process, &host.pattern.loaded, put)?;

@@ -4,8 +4,10 @@ use super::call_path::own_stat;
 use super::call_sock;
 use super::descriptors::{Descriptor, Listing, OpenFile, ROOT_FD};
 use super::guest::{Call, Halt, MAX_MOVED, Sys};
+use super::host::Host;
+use super::memory::Memory;
+use super::outcome::LimitHit;
 use crate::lock;
-use crate::outcome::LimitHit;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasibox_vfs::{DirEntry, Errno, File, FileKind, Loc, Stat};
@@ -22,22 +24,28 @@ pub const FLAG_APPEND: u16 = 1;
 pub const FLAG_NONBLOCK: u16 = 4;
 
 /// The open file of a descriptor.
-pub fn open_file(c: &Call<'_>, fd: u32) -> Result<Arc<OpenFile>, Errno> {
+pub fn open_file<H: Host>(c: &Call<'_, H>, fd: u32) -> Result<Arc<OpenFile>, Errno> {
     Ok(lock(&c.process.fds).get(fd)?.open.clone())
 }
 
 /// The list of buffers that a call gives.
-pub fn iovs(c: &Call<'_>, at: u32, n: u32) -> Result<Vec<(u32, u32)>, Errno> {
+pub fn iovs<H: Host>(c: &Call<'_, H>, at: u32, n: u32) -> Result<Vec<(u32, u32)>, Errno> {
     if n > MAX_IOVS {
         return Err(Errno::INVAL);
     }
-    let bytes = c.mem.bytes(at, n as usize * 8)?;
     let word = |b: &[u8]| u32::from_le_bytes(b.try_into().unwrap_or_default());
-    Ok(bytes.chunks_exact(8).map(|e| (word(&e[..4]), word(&e[4..]))).collect())
+    c.mem.lend(at, n as usize * 8, |bytes| {
+        Ok(bytes.chunks_exact(8).map(|e| (word(&e[..4]), word(&e[4..]))).collect())
+    })
 }
 
 /// Reads until the list is full, the file has no more for now, or [`MAX_MOVED`].
-fn read(c: &mut Call<'_>, open: &OpenFile, off: u64, list: &[(u32, u32)]) -> Result<u64, Halt> {
+fn read<H: Host>(
+    c: &mut Call<'_, H>,
+    open: &OpenFile,
+    off: u64,
+    list: &[(u32, u32)],
+) -> Result<u64, Halt> {
     if !open.read {
         return Err(Errno::BADF.into());
     }
@@ -48,16 +56,13 @@ fn read(c: &mut Call<'_>, open: &OpenFile, off: u64, list: &[(u32, u32)]) -> Res
     for &(ptr, len) in list.iter().filter(|(_, len)| *len > 0) {
         let mut done = 0;
         while done < len as usize && total < MAX_MOVED {
-            let buf = match c.mem.part_mut(ptr, len as usize, done) {
-                Ok(buf) => {
-                    let n = buf.len().min((MAX_MOVED - total) as usize);
-                    &mut buf[..n]
-                }
+            let (at, want) = match c.mem.part(ptr, len as usize, done) {
+                Ok((at, n)) => (at, n.min((MAX_MOVED - total) as usize)),
                 Err(_) if total > 0 => return Ok(total),
                 Err(e) => return Err(e.into()),
             };
-            let want = buf.len();
-            match open.file.read(off.saturating_add(total), buf) {
+            let from = off.saturating_add(total);
+            match c.mem.fill(at, want, |buf| open.file.read(from, buf)) {
                 Ok(n) => {
                     done += n;
                     total += n as u64;
@@ -77,8 +82,8 @@ fn read(c: &mut Call<'_>, open: &OpenFile, off: u64, list: &[(u32, u32)]) -> Res
 
 /// Writes everything unless an error comes in between, at most [`MAX_MOVED`]; returns the bytes
 /// written and the offset after them.
-fn write(
-    c: &mut Call<'_>,
+fn write<H: Host>(
+    c: &mut Call<'_, H>,
     open: &OpenFile,
     off: u64,
     append: bool,
@@ -94,16 +99,16 @@ fn write(
     for &(ptr, len) in list.iter().filter(|(_, len)| *len > 0) {
         let mut done = 0;
         while done < len as usize && total < MAX_MOVED {
-            let data = match c.mem.part(ptr, len as usize, done) {
-                Ok(data) => &data[..data.len().min((MAX_MOVED - total) as usize)],
+            let (from, n) = match c.mem.part(ptr, len as usize, done) {
+                Ok((from, n)) => (from, n.min((MAX_MOVED - total) as usize)),
                 Err(_) if total > 0 => return Ok((total, at)),
                 Err(e) => return Err(e.into()),
             };
-            let written = match &open.file {
+            let written = c.mem.lend(from, n, |data| match &open.file {
                 // The answer may be about the process's own descriptors.
                 File::Meta(m) => m.exchange(data, &|n| own_stat(c, n)).map(|n| (n, at)),
                 file => file.write(at, append, data),
-            };
+            });
             match written {
                 Ok((n, next)) => {
                     done += n;
@@ -133,11 +138,11 @@ fn write(
 }
 
 /// Tells how many bytes were moved.
-pub fn put_count(c: &mut Call<'_>, out: u32, n: u64) -> Sys {
+pub fn put_count<H: Host>(c: &mut Call<'_, H>, out: u32, n: u64) -> Sys {
     Ok(c.mem.put_u32(out, u32::try_from(n).unwrap_or(u32::MAX))?)
 }
 
-pub fn fd_read(c: &mut Call<'_>, fd: u32, at: u32, n: u32, out: u32) -> Sys {
+pub fn fd_read<H: Host>(c: &mut Call<'_, H>, fd: u32, at: u32, n: u32, out: u32) -> Sys {
     let (open, list) = (open_file(c, fd)?, iovs(c, at, n)?);
     if let File::Socket(_) = open.file {
         let (n, _) = call_sock::receive(c, &open, &list, 0)?;
@@ -151,7 +156,7 @@ pub fn fd_read(c: &mut Call<'_>, fd: u32, at: u32, n: u32, out: u32) -> Sys {
     put_count(c, out, n)
 }
 
-pub fn fd_pread(c: &mut Call<'_>, fd: u32, at: u32, n: u32, off: u64, out: u32) -> Sys {
+pub fn fd_pread<H: Host>(c: &mut Call<'_, H>, fd: u32, at: u32, n: u32, off: u64, out: u32) -> Sys {
     let (open, list) = (open_file(c, fd)?, iovs(c, at, n)?);
     if !open.file.seekable() {
         return Err(Errno::SPIPE.into());
@@ -160,7 +165,7 @@ pub fn fd_pread(c: &mut Call<'_>, fd: u32, at: u32, n: u32, off: u64, out: u32) 
     put_count(c, out, n)
 }
 
-pub fn fd_write(c: &mut Call<'_>, fd: u32, at: u32, n: u32, out: u32) -> Sys {
+pub fn fd_write<H: Host>(c: &mut Call<'_, H>, fd: u32, at: u32, n: u32, out: u32) -> Sys {
     let (open, list) = (open_file(c, fd)?, iovs(c, at, n)?);
     if let File::Socket(_) = open.file {
         let n = call_sock::send(c, &open, &list, 0, None)?;
@@ -174,7 +179,14 @@ pub fn fd_write(c: &mut Call<'_>, fd: u32, at: u32, n: u32, out: u32) -> Sys {
     put_count(c, out, n)
 }
 
-pub fn fd_pwrite(c: &mut Call<'_>, fd: u32, at: u32, n: u32, off: u64, out: u32) -> Sys {
+pub fn fd_pwrite<H: Host>(
+    c: &mut Call<'_, H>,
+    fd: u32,
+    at: u32,
+    n: u32,
+    off: u64,
+    out: u32,
+) -> Sys {
     let (open, list) = (open_file(c, fd)?, iovs(c, at, n)?);
     if !open.file.seekable() {
         return Err(Errno::SPIPE.into());
@@ -183,14 +195,14 @@ pub fn fd_pwrite(c: &mut Call<'_>, fd: u32, at: u32, n: u32, off: u64, out: u32)
     put_count(c, out, n)
 }
 
-pub fn fd_close(c: &mut Call<'_>, fd: u32) -> Sys {
+pub fn fd_close<H: Host>(c: &mut Call<'_, H>, fd: u32) -> Sys {
     // Dropped after the lock is released: closing may wake others.
     let closed = lock(&c.process.fds).remove(fd)?;
     drop(closed);
     Ok(())
 }
 
-pub fn fd_renumber(c: &mut Call<'_>, from: u32, to: u32) -> Sys {
+pub fn fd_renumber<H: Host>(c: &mut Call<'_, H>, from: u32, to: u32) -> Sys {
     let replaced = {
         let mut fds = lock(&c.process.fds);
         if from == to {
@@ -205,15 +217,15 @@ pub fn fd_renumber(c: &mut Call<'_>, from: u32, to: u32) -> Sys {
     Ok(())
 }
 
-pub fn fd_sync(c: &mut Call<'_>, fd: u32) -> Sys {
+pub fn fd_sync<H: Host>(c: &mut Call<'_, H>, fd: u32) -> Sys {
     Ok(open_file(c, fd)?.file.sync()?)
 }
 
-pub fn fd_advise(c: &mut Call<'_>, fd: u32, _off: u64, _len: u64, _advice: u32) -> Sys {
+pub fn fd_advise<H: Host>(c: &mut Call<'_, H>, fd: u32, _off: u64, _len: u64, _advice: u32) -> Sys {
     open_file(c, fd).map(drop).map_err(Halt::from)
 }
 
-pub fn fd_allocate(c: &mut Call<'_>, fd: u32, off: u64, len: u64) -> Sys {
+pub fn fd_allocate<H: Host>(c: &mut Call<'_, H>, fd: u32, off: u64, len: u64) -> Sys {
     let open = open_file(c, fd)?;
     let end = off.checked_add(len).ok_or(Errno::FBIG)?;
     if !open.write {
@@ -241,7 +253,7 @@ pub fn wasi_type(kind: FileKind) -> u8 {
     }
 }
 
-pub fn fd_fdstat_get(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+pub fn fd_fdstat_get<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
     let open = open_file(c, fd)?;
     let kind = open.file.stat()?.kind;
     let mut rights = ALL_RIGHTS & !(RIGHT_READ | RIGHT_WRITE);
@@ -273,19 +285,24 @@ pub fn fd_fdstat_get(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
     Ok(c.mem.put(out, &b)?)
 }
 
-pub fn fd_fdstat_set_flags(c: &mut Call<'_>, fd: u32, flags: u32) -> Sys {
+pub fn fd_fdstat_set_flags<H: Host>(c: &mut Call<'_, H>, fd: u32, flags: u32) -> Sys {
     let open = open_file(c, fd)?;
     open.append.store(flags as u16 & FLAG_APPEND != 0, Ordering::Relaxed);
     open.nonblock.store(flags as u16 & FLAG_NONBLOCK != 0, Ordering::Relaxed);
     Ok(())
 }
 
-pub fn fd_fdstat_set_rights(c: &mut Call<'_>, fd: u32, _base: u64, _inheriting: u64) -> Sys {
+pub fn fd_fdstat_set_rights<H: Host>(
+    c: &mut Call<'_, H>,
+    fd: u32,
+    _base: u64,
+    _inheriting: u64,
+) -> Sys {
     open_file(c, fd).map(drop).map_err(Halt::from)
 }
 
 /// `filestat` of preview 1.
-pub fn put_stat(c: &mut Call<'_>, out: u32, s: &Stat) -> Sys {
+pub fn put_stat<H: Host>(c: &mut Call<'_, H>, out: u32, s: &Stat) -> Sys {
     let mut b = [0u8; 64];
     let longs = [
         (0, s.dev),
@@ -303,12 +320,12 @@ pub fn put_stat(c: &mut Call<'_>, out: u32, s: &Stat) -> Sys {
     Ok(c.mem.put(out, &b)?)
 }
 
-pub fn fd_filestat_get(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+pub fn fd_filestat_get<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
     let s = open_file(c, fd)?.file.stat()?;
     put_stat(c, out, &s)
 }
 
-pub fn fd_filestat_set_size(c: &mut Call<'_>, fd: u32, size: u64) -> Sys {
+pub fn fd_filestat_set_size<H: Host>(c: &mut Call<'_, H>, fd: u32, size: u64) -> Sys {
     let open = open_file(c, fd)?;
     if !open.write {
         return Err(Errno::INVAL.into());
@@ -329,7 +346,13 @@ pub fn times(atime: u64, mtime: u64, flags: u32) -> Result<(Option<u64>, Option<
     Ok((pick(1, 2, atime), pick(4, 8, mtime)))
 }
 
-pub fn fd_filestat_set_times(c: &mut Call<'_>, fd: u32, atime: u64, mtime: u64, flags: u32) -> Sys {
+pub fn fd_filestat_set_times<H: Host>(
+    c: &mut Call<'_, H>,
+    fd: u32,
+    atime: u64,
+    mtime: u64,
+    flags: u32,
+) -> Sys {
     let (a, m) = times(atime, mtime, flags)?;
     Ok(open_file(c, fd)?.file.set_times(a, m)?)
 }
@@ -339,7 +362,7 @@ fn is_preopen(open: &OpenFile, fd: u32) -> bool {
     fd == ROOT_FD && open.file.loc() == Some(&root)
 }
 
-pub fn fd_prestat_get(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+pub fn fd_prestat_get<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
     if !is_preopen(&*open_file(c, fd)?, fd) {
         return Err(Errno::BADF.into());
     }
@@ -348,7 +371,7 @@ pub fn fd_prestat_get(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
     Ok(c.mem.put_u32(len, 1)?)
 }
 
-pub fn fd_prestat_dir_name(c: &mut Call<'_>, fd: u32, buf: u32, len: u32) -> Sys {
+pub fn fd_prestat_dir_name<H: Host>(c: &mut Call<'_, H>, fd: u32, buf: u32, len: u32) -> Sys {
     if !is_preopen(&*open_file(c, fd)?, fd) {
         return Err(Errno::BADF.into());
     }
@@ -359,7 +382,7 @@ pub fn fd_prestat_dir_name(c: &mut Call<'_>, fd: u32, buf: u32, len: u32) -> Sys
 }
 
 /// The entries of `/dev/fd`.
-fn own_names(c: &Call<'_>) -> Vec<DirEntry> {
+fn own_names<H: Host>(c: &Call<'_, H>) -> Vec<DirEntry> {
     let names = lock(&c.process.fds).names();
     let entry = |n: u32| {
         let kind = own_stat(c, n).map_or(FileKind::CharDevice, |s| s.kind);
@@ -368,7 +391,14 @@ fn own_names(c: &Call<'_>) -> Vec<DirEntry> {
     names.into_iter().map(entry).collect()
 }
 
-pub fn fd_readdir(c: &mut Call<'_>, fd: u32, buf: u32, len: u32, cookie: u64, out: u32) -> Sys {
+pub fn fd_readdir<H: Host>(
+    c: &mut Call<'_, H>,
+    fd: u32,
+    buf: u32,
+    len: u32,
+    cookie: u64,
+    out: u32,
+) -> Sys {
     let open = open_file(c, fd)?;
     let loc = open.file.loc().ok_or(Errno::NOTDIR)?;
     let listing = {
@@ -411,7 +441,7 @@ pub fn fd_readdir(c: &mut Call<'_>, fd: u32, buf: u32, len: u32, cookie: u64, ou
     put_count(c, out, (len as usize - left) as u64)
 }
 
-pub fn fd_seek(c: &mut Call<'_>, fd: u32, delta: i64, whence: u32, out: u32) -> Sys {
+pub fn fd_seek<H: Host>(c: &mut Call<'_, H>, fd: u32, delta: i64, whence: u32, out: u32) -> Sys {
     let open = open_file(c, fd)?;
     if !open.file.seekable() {
         return Err(Errno::SPIPE.into());
@@ -428,11 +458,11 @@ pub fn fd_seek(c: &mut Call<'_>, fd: u32, delta: i64, whence: u32, out: u32) -> 
     Ok(c.mem.put_u64(out, to)?)
 }
 
-pub fn fd_tell(c: &mut Call<'_>, fd: u32, out: u32) -> Sys {
+pub fn fd_tell<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
     fd_seek(c, fd, 0, 1, out)
 }
 
 /// Gives the process a descriptor for `file`.
-pub fn install(c: &Call<'_>, open: Arc<OpenFile>, cloexec: bool) -> Result<u32, Errno> {
+pub fn install<H: Host>(c: &Call<'_, H>, open: Arc<OpenFile>, cloexec: bool) -> Result<u32, Errno> {
     lock(&c.process.fds).add(Descriptor { open, cloexec }, 0)
 }

@@ -1,0 +1,90 @@
+//! What surrounds every call from a guest.
+
+use super::host::{Guest, Host};
+use super::process::Process;
+use super::threads::current;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use wasibox_vfs::Errno;
+
+pub use super::memory::{MAX_MOVED, PART};
+
+/// Why a call does not return a result.
+#[derive(Debug)]
+pub enum Halt {
+    /// It returns this error number.
+    Errno(Errno),
+    /// The process exits with this code.
+    Exit(u8),
+    /// The process has a fatal signal.
+    Killed,
+    /// The process goes on as another program: its `start` was replaced.
+    Exec,
+    /// The thread ends; it is not the process's first.
+    ThreadExit,
+    /// Another thread has ended the process.
+    Over,
+    /// The guest's signal handler was ended by this error of the host's engine.
+    Trap(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl From<Errno> for Halt {
+    fn from(e: Errno) -> Halt {
+        Halt::Errno(e)
+    }
+}
+
+impl std::fmt::Display for Halt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl std::error::Error for Halt {}
+
+/// Result of a call.
+pub type Sys = Result<(), Halt>;
+
+/// What a call works with.
+pub struct Call<'a, H: Host> {
+    pub process: &'a Arc<Process<H>>,
+    pub mem: H::Memory<'a>,
+}
+
+/// Runs one call: stops here if the process was ended, runs the guest's signal handler
+/// if a signal waits, and turns the result into what the guest expects.
+pub fn enter<H: Host>(
+    guest: &mut impl Guest<H>,
+    call: impl FnOnce(&mut Call<'_, H>) -> Sys,
+) -> Result<i32, Halt> {
+    let Some(process) = guest.process() else { return Err(Halt::Killed) };
+    process.alive()?;
+    let result = {
+        let Some(mem) = guest.memory() else { return Ok(Errno::FAULT.0.into()) };
+        call(&mut Call { process: &process, mem })
+    };
+    process.alive()?;
+    // Signals are the first thread's.
+    if process.handles.load(Ordering::SeqCst) && current() == 0 {
+        run_handler(guest, &process)?;
+    }
+    match result {
+        Ok(()) => Ok(0),
+        Err(Halt::Errno(e)) => Ok(e.0.into()),
+        Err(other) => Err(other),
+    }
+}
+
+/// Calls the guest's handler for each signal that waits. A signal is blocked while its handler
+/// runs, so that one that raises itself waits instead of calling the handler within itself for ever.
+fn run_handler<H: Host>(guest: &mut impl Guest<H>, process: &Arc<Process<H>>) -> Result<(), Halt> {
+    while let Some((signal, before)) = process.take_pending() {
+        let done = guest.handle(process, signal);
+        process.unblock(before);
+        process.alive()?;
+        if !done? {
+            return Ok(());
+        }
+    }
+    Ok(())
+}

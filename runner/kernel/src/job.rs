@@ -1,0 +1,76 @@
+//! What a host is given to run, and how that ends.
+
+use super::host::Host;
+use super::outcome::Status;
+use super::process::Process;
+use super::table::Admitted;
+use crate::lock;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use wasibox_vfs::{Program, Reservation};
+
+/// Where a process begins: the function that is called, and what its memory holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// At its beginning.
+    Start,
+    /// On the snapshot's memory.
+    Resume,
+    /// At its beginning, to make the snapshot.
+    Prepare,
+    /// To run a cell; the memory begins as the snapshot, or as the module says.
+    Cell { is_prepared: bool },
+}
+
+/// A process to run.
+pub struct Job<H: Host> {
+    pub process: Arc<Process<H>>,
+    pub program: Program,
+    pub loaded: H::Loaded,
+    pub entry: Entry,
+    /// Reserved for the module's memory.
+    pub memory: Reservation,
+    /// The interpreter whose cell it runs.
+    pub ready: Option<H::Ready>,
+}
+
+/// How a process's program ended.
+pub enum End {
+    Status(Status),
+    Exec,
+    /// It did not go on from its snapshot: it begins at the beginning.
+    Anew,
+}
+
+/// A thread of a process to run.
+pub struct Task {
+    pub number: u32,
+    /// What the guest gave to be passed on.
+    pub argument: u32,
+}
+
+/// What a thread of the host has that runs threads of a process, until it ends.
+pub struct ThreadJob<H: Host> {
+    pub process: Arc<Process<H>>,
+    pub pattern: Arc<H::Pattern>,
+    /// The first one.
+    pub task: Task,
+    pub(crate) _held: Reservation,
+    pub(crate) _admitted: Admitted<H>,
+}
+
+/// Writes a line to the process's standard error, if that takes it at once.
+pub fn complain<H: Host>(process: &Process<H>, text: &str) {
+    let name = lock(&process.start).argv.first().cloned().unwrap_or_default();
+    let name = name.rsplit(|b| *b == b'/').next().unwrap_or(&[]).to_vec();
+    let line = [&name, b": ".as_slice(), text.as_bytes(), b"\n"].concat();
+    let open = lock(&process.fds).get(2).map(|d| d.open.clone());
+    if let Ok(open) = open
+        && open.write
+    {
+        let append = open.append.load(Ordering::Relaxed);
+        if let Ok((_, next)) = open.file.write(open.offset(), append, &line) {
+            open.set_offset(next);
+        }
+    }
+}

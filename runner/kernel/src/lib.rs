@@ -1,0 +1,81 @@
+//! The kernel: processes, descriptors and system calls of a run's guests.
+//!
+//! WASI preview 1 and those calls of WASIX that a shell needs, over the session's file system (`wasibox_vfs`).
+//! What runs the guests' code is a [`Host`]: the kernel knows neither an engine nor an operating system, has no
+//! `unsafe`, and builds for Linux and for wasm32-wasip1-threads.
+//!
+//! | file | what |
+//! |---|---|
+//! | `host` | what a kernel needs of the host |
+//! | `memory` | a guest's memory, as calls see it |
+//! | `job` | what a host is given to run, and how that ends |
+//! | `table` | the process table: starting, ending, waiting, signals |
+//! | `groups` | process groups, sessions, the list of processes |
+//! | `process` | one process: arguments, descriptors, directory, pending signals |
+//! | `descriptors` | open file descriptions and the table of numbers |
+//! | `cells` | processes that stay between two cells |
+//! | `threads` | the threads of a process: who may run, who waits |
+//! | `second` | how they begin |
+//! | `guest` | what surrounds every call |
+//! | `calls` | the table of calls by name |
+//! | `call_fd`, `call_path`, `call_poll`, `call_misc` | WASI preview 1 |
+//! | `call_proc` | WASIX: spawn, wait, signal, pipe, dup, directory |
+//! | `call_sock` | sockets of the session's own loopback |
+//! | `call_thread` | WASIX: threads, futexes |
+//! | `background` | processes that go on from run to run |
+//! | `arguments`, `search` | what a program begins with, and where it is found |
+//! | `limits`, `outcome` | how much a run may use, and what ended it |
+//!
+//! Blocking calls all have one shape: register the thread with what can change, try,
+//! and park. A kill or a signal unparks the thread, which looks again. The process's other threads run
+//! meanwhile ([`Process::park`], [`Process::wait_for`]); guest memory is seen within closures that do not
+//! wait ([`Memory`]).
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod background;
+pub mod call_fd;
+pub mod call_misc;
+pub mod call_path;
+pub mod call_poll;
+pub mod call_proc;
+pub mod call_sock;
+pub mod call_thread;
+mod calls;
+mod cells;
+mod descriptors;
+mod groups;
+mod guest;
+mod host;
+mod job;
+mod limits;
+mod memory;
+mod outcome;
+mod process;
+mod search;
+mod second;
+mod table;
+mod threads;
+
+pub use background::Background;
+pub use calls::CALLS;
+pub use cells::{BEGIN, Before, CellStart, GO_ON, Left, can_be_named};
+pub use descriptors::{Descriptor, Descriptors, OpenFile, ROOT_FD};
+pub use guest::{Call, Halt, MAX_MOVED, PART, Sys, enter};
+pub use host::{Guest, Host, Watch};
+pub use job::{End, Entry, Job, Task, ThreadJob, complain};
+pub use limits::Limits;
+pub use memory::Memory;
+pub use outcome::{LimitHit, Status};
+pub use process::{Cpu, Cwd, MAX_HANDLERS, Process, Start};
+pub use search::find_program;
+pub use table::{FIRST_PID, Finish, Kernel, PROCESS_COST, SNAPSHOT_SHARE, SpawnError};
+pub use threads::{LOCALS, Threads, current};
+
+use std::sync::{Mutex, MutexGuard};
+
+/// Locks, whatever a panicking thread left: every critical section here leaves its
+/// data consistent between statements.
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(|e| e.into_inner())
+}

@@ -1,0 +1,77 @@
+//! How processes end, and which limits end them.
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Exited(u8),
+    /// Ended by the signal of this number (Linux numbering). A trap counts as the
+    /// signal a native program would have got: ILL, ABRT, FPE or SEGV.
+    Signaled(u8),
+}
+
+impl Status {
+    /// The number a shell reports: the exit code, or 128 plus the signal
+    /// (POSIX XCU 2.8.2).
+    pub fn code(self) -> u8 {
+        match self {
+            Status::Exited(c) => c,
+            Status::Signaled(s) => s.wrapping_add(128),
+        }
+    }
+}
+
+/// A limit that was hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum LimitHit {
+    /// The run was ended.
+    Timeout,
+    /// The run was ended.
+    Cpu,
+    /// Something that the memory limit counts was refused to a process that has failed then, or was ended because it could
+    /// not be told. One that was told and has coped is not told of.
+    Memory,
+    /// The run was ended.
+    Output,
+    /// A process could not be started; its parent was told.
+    Processes,
+    /// A process was told that the session's files may hold no more bytes (ENOSPC).
+    Disk,
+    /// A process was told that there may be no more files and folders (ENOSPC).
+    Inodes,
+    /// A process was told that a file may not be longer (EFBIG).
+    FileSize,
+    /// A process was told that a mount may be added no more (ENOSPC).
+    MountQuota,
+    /// A process was told that there may be no more pipes (ENFILE).
+    Pipes,
+}
+
+impl From<wasibox_vfs::Hit> for LimitHit {
+    fn from(hit: wasibox_vfs::Hit) -> LimitHit {
+        match hit {
+            wasibox_vfs::Hit::Disk => LimitHit::Disk,
+            wasibox_vfs::Hit::Entries => LimitHit::Inodes,
+            wasibox_vfs::Hit::File => LimitHit::FileSize,
+            wasibox_vfs::Hit::Mount => LimitHit::MountQuota,
+            wasibox_vfs::Hit::Pipes => LimitHit::Pipes,
+        }
+    }
+}
+
+impl LimitHit {
+    /// A word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            LimitHit::Timeout => "timeout",
+            LimitHit::Cpu => "cpu",
+            LimitHit::Memory => "memory",
+            LimitHit::Output => "output",
+            LimitHit::Processes => "processes",
+            LimitHit::Disk => "disk",
+            LimitHit::Inodes => "inodes",
+            LimitHit::FileSize => "file_size",
+            LimitHit::MountQuota => "mount_quota",
+            LimitHit::Pipes => "pipes",
+        }
+    }
+}

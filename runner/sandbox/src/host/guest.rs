@@ -1,0 +1,91 @@
+//! A guest as the kernel sees it: its process, its memory, its signal handler.
+
+use super::{Process, Programs};
+use crate::stack;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use wasibox_kernel::{Guest, Halt, Memory, Watch};
+use wasibox_vfs::Errno;
+use wasmer::{AsStoreMut, FunctionEnvMut, TypedFunction};
+
+/// What a store holds for the process that runs in it.
+pub struct Env {
+    /// `None` between two processes.
+    pub process: Option<Arc<Process>>,
+    pub memory: Option<wasmer::Memory>,
+    pub handler: Option<TypedFunction<i32, ()>>,
+}
+
+/// The guest's linear memory during one call.
+pub struct Mem<'a> {
+    base: *mut u8,
+    len: usize,
+    _store: PhantomData<&'a mut ()>,
+}
+
+impl Mem<'_> {
+    /// Where the byte at `at` lies on the host.
+    pub fn host_address(&self, at: u32) -> usize {
+        self.base as usize + at as usize
+    }
+}
+
+impl Memory for Mem<'_> {
+    fn size(&self) -> usize {
+        self.len
+    }
+
+    #[inline]
+    fn lend<T>(
+        &self,
+        at: u32,
+        len: usize,
+        look: impl FnOnce(&[u8]) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        self.check(at, len)?;
+        // JUSTIFICATION: copying every buffer in and out through the engine's safe view costs
+        // a pass over the data in each read and write.
+        // SAFETY: `check` saw that the bytes lie in the memory, which `FunctionEnvMut` keeps
+        // borrowed: it can neither grow nor run guest code meanwhile. It may be the memory of other
+        // threads of the process, which run while this one waits only, when nobody is within such a closure
+        // (`wasibox_kernel`'s `threads`); afterwards it may be larger than `len`, never smaller or elsewhere.
+        look(unsafe { std::slice::from_raw_parts(self.base.add(at as usize), len) })
+    }
+
+    #[inline]
+    fn fill(
+        &mut self,
+        at: u32,
+        len: usize,
+        make: impl FnOnce(&mut [u8]) -> Result<usize, Errno>,
+    ) -> Result<usize, Errno> {
+        self.check(at, len)?;
+        // JUSTIFICATION and SAFETY: as for `lend`; `&mut self` makes the slice the only one.
+        make(unsafe { std::slice::from_raw_parts_mut(self.base.add(at as usize), len) })
+    }
+}
+
+impl Guest<Programs> for FunctionEnvMut<'_, Env> {
+    fn process(&self) -> Option<Arc<Process>> {
+        self.data().process.clone()
+    }
+
+    fn memory(&mut self) -> Option<Mem<'_>> {
+        let memory = self.data().memory.clone()?;
+        let view = memory.view(self);
+        Some(Mem { base: view.data_ptr(), len: view.data_size() as usize, _store: PhantomData })
+    }
+
+    fn handle(&mut self, process: &Arc<Process>, signal: u8) -> Result<bool, Halt> {
+        let Some(handler) = self.data().handler.clone() else { return Ok(false) };
+        let Some(_stack) = stack::nested(&process.kernel.budget, process.kernel.limits.stack)
+        else {
+            process.watch.set_fatal(11);
+            return Err(Halt::Killed);
+        };
+        match handler.call(&mut self.as_store_mut(), i32::from(signal)) {
+            Ok(()) => Ok(true),
+            Err(e) => Err(e.downcast::<Halt>().unwrap_or_else(|e| Halt::Trap(Box::new(e)))),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The table of processes, with programs of an image.
+
+use super::Kernel;
+use crate::programs::{Library, ProgramError, Programs};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wasibox_image::{Image, ImageSpec, pack_to};
+use wasibox_kernel::{Before, Cwd, Descriptors, FIRST_PID, Limits, SpawnError, Start, Status};
+use wasibox_vfs::{Budget, DiskLimits, Errno, Loc, Program, Vfs};
+
+fn kernel() -> Arc<Kernel> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("image.webc");
+    let nothing = r#"(module (memory (export "memory") 1) (func (export "_start")))"#;
+    let spec = ImageSpec {
+        name: "test/nothing".into(),
+        version: "0.0.0".into(),
+        atoms: vec![("it".into(), wat::parse_str(nothing).unwrap())],
+        ..ImageSpec::default()
+    };
+    pack_to(&spec, &path).unwrap();
+    let image = Arc::new(Image::open(&path).unwrap());
+    let limits = Limits::default();
+    let budget = Budget::new(limits.memory);
+    let library = Library::new(image, limits.stack, None, Arc::new(|_| {}));
+    let programs = Arc::new(Programs::new(Arc::new(library), limits.memory, false));
+    let own = wasibox_vfs::Protected::default();
+    let vfs = Vfs::new(Vec::new(), &[], DiskLimits::default(), budget.clone(), &own).unwrap();
+    let background = Arc::default();
+    Kernel::new(vfs, programs, limits, budget, Before::default(), background)
+}
+
+fn spawn(k: &Arc<Kernel>, parent: u32) -> Result<u32, SpawnError<ProgramError>> {
+    let start = Start { program: Program(0), argv: vec![b"it".to_vec()], env: Vec::new() };
+    let cwd = Cwd::new(Loc::Tree(wasibox_vfs::tree::ROOT), b"/".to_vec());
+    k.spawn(parent, start, Descriptors::new(8), cwd, 0, None)
+}
+
+#[test]
+fn nothing_starts_after_the_first_process_has_ended() {
+    let k = kernel();
+    assert_eq!(spawn(&k, 1).unwrap(), FIRST_PID);
+    let end = k.finish();
+    assert_eq!((end.status, end.stuck), (Status::Exited(0), 0));
+    let late = spawn(&k, FIRST_PID);
+    assert!(matches!(late, Err(SpawnError::Errno(Errno::AGAIN))), "{late:?}");
+    assert_eq!(k.alive(), 0);
+}
+
+#[test]
+fn all_that_a_process_took_is_given_back() {
+    let k = kernel();
+    let before = k.budget.used();
+    spawn(&k, 1).unwrap();
+    k.finish();
+    // Its thread lets go of it a moment after it has told its end.
+    let until = Instant::now() + Duration::from_secs(10);
+    while k.budget.used() > before && Instant::now() < until {
+        std::thread::yield_now();
+    }
+    assert_eq!(k.budget.used(), before);
+}
