@@ -20,8 +20,10 @@ pub struct CallOptions {
     script: Option<String>,
     /// arguments of a command; or
     argv: Option<Vec<String>>,
-    /// a cell of the session's Python interpreter.
+    /// a cell of the session's Python interpreter; or
     python: Option<String>,
+    /// of its JavaScript interpreter.
+    javascript: Option<String>,
     env: BTreeMap<String, String>,
     cwd: Option<String>,
     /// Seconds.
@@ -47,13 +49,14 @@ impl CallOptions {
     /// # Errors
     /// A time or a variable that is none; nothing to run, or two things.
     pub fn exec(self, stdin: Vec<u8>) -> Result<Exec, Failure> {
-        let mut exec = match (self.script, self.argv, self.python) {
-            (Some(script), None, None) => Exec::script(script),
-            (None, Some(argv), None) if !argv.is_empty() => Exec::new(argv),
-            (None, None, Some(code)) => Exec::python(code),
+        let mut exec = match (self.script, self.argv, self.python, self.javascript) {
+            (Some(script), None, None, None) => Exec::script(script),
+            (None, Some(argv), None, None) if !argv.is_empty() => Exec::new(argv),
+            (None, None, Some(code), None) => Exec::python(code),
+            (None, None, None, Some(code)) => Exec::javascript(code),
             _ => {
                 return Err(Failure::invalid(
-                    "a call is a script, a list of arguments or a cell of Python",
+                    "a call is a script, a list of arguments or a cell of Python or JavaScript",
                 ));
             }
         };
@@ -202,6 +205,7 @@ mod tests {
         for (text, why) in [
             ("{}", "a call is"),
             (r#"{"script": "a", "python": "b"}"#, "a call is"),
+            (r#"{"python": "a", "javascript": "b"}"#, "a call is"),
             (r#"{"argv": []}"#, "a call is"),
             (r#"{"script": "a", "env": {"A=": "b"}}"#, "'A='"),
             (r#"{"script": "a", "cwd": "tmp"}"#, "absolute"),

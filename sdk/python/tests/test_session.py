@@ -72,6 +72,15 @@ def test_values_of_cells(s):
     assert "NameError" in s.python("z").stderr
 
 
+def test_cells_of_javascript(s):
+    s.javascript("const x = await Promise.resolve(41)")
+    assert s.javascript("x + 1").value == 42
+    out = s.javascript("({a: [1, null]})")
+    assert (out.value, out.value_repr) == ({"a": [1, None]}, "{ a: [ 1, null ] }")
+    assert "ReferenceError" in s.javascript("nothing").stderr
+    assert s.javascript("for (;;);", timeout=1).limit_hit == "timeout"
+
+
 def test_figures_are_shown(s):
     out = s.python("import matplotlib.pyplot as plt; _ = plt.plot([1, 2])", timeout=300)
     assert out.ok, out.stderr

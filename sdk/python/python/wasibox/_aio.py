@@ -174,16 +174,23 @@ class AsyncSession:
         check: bool = False,
     ) -> Outcome:
         """Runs a cell in the session's Python interpreter; see :meth:`Session.python`."""
-        options = _options.call(
-            "python",
-            code,
-            env=None,
-            cwd=None,
-            timeout=timeout,
-            max_output=max_output,
-            list_files=True,
-            keep_background=False,
-        )
+        options = _options.cell("python", code, timeout=timeout, max_output=max_output)
+        outcome = await self._call(options, stdin, _in_loop(on_stdout), _in_loop(on_stderr))
+        return outcome.check() if check else outcome
+
+    async def javascript(
+        self,
+        code: str,
+        *,
+        stdin: Stdin = None,
+        timeout: float | None = None,
+        max_output: int | None = None,
+        on_stdout: OnOutput | None = None,
+        on_stderr: OnOutput | None = None,
+        check: bool = False,
+    ) -> Outcome:
+        """Runs a cell in the session's JavaScript interpreter; see :meth:`Session.javascript`."""
+        options = _options.cell("javascript", code, timeout=timeout, max_output=max_output)
         outcome = await self._call(options, stdin, _in_loop(on_stdout), _in_loop(on_stderr))
         return outcome.check() if check else outcome
 

@@ -139,3 +139,17 @@ def call(
     if keep_background:
         options["keep_background"] = True
     return json.dumps(options)
+
+
+def cell(language: str, code: str, *, timeout: float | None, max_output: int | None) -> str:
+    """A cell, for the native module."""
+    return call(
+        language,
+        code,
+        env=None,
+        cwd=None,
+        timeout=timeout,
+        max_output=max_output,
+        list_files=True,
+        keep_background=False,
+    )

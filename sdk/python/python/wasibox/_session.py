@@ -194,16 +194,23 @@ class Session:
 
         The value of the last expression is :attr:`Outcome.value`, pictures are :attr:`Outcome.figures`.
         """
-        options = _options.call(
-            "python",
-            code,
-            env=None,
-            cwd=None,
-            timeout=timeout,
-            max_output=max_output,
-            list_files=True,
-            keep_background=False,
-        )
+        options = _options.cell("python", code, timeout=timeout, max_output=max_output)
+        outcome = self._call(options, stdin, on_stdout, on_stderr, _native.Cancel())
+        return outcome.check() if check else outcome
+
+    def javascript(
+        self,
+        code: str,
+        *,
+        stdin: Stdin = None,
+        timeout: float | None = None,
+        max_output: int | None = None,
+        on_stdout: OnOutput | None = None,
+        on_stderr: OnOutput | None = None,
+        check: bool = False,
+    ) -> Outcome:
+        """The same in the session's JavaScript interpreter: ``await`` and ``import`` are allowed at its top."""
+        options = _options.cell("javascript", code, timeout=timeout, max_output=max_output)
         outcome = self._call(options, stdin, on_stdout, on_stderr, _native.Cancel())
         return outcome.check() if check else outcome
 
@@ -263,7 +270,7 @@ class Session:
             self._native.interrupt()
 
     def reset(self) -> None:
-        """Ends the Python interpreter; the next cell begins a new one."""
+        """Ends the interpreters; the next cell begins a new one."""
         with raising():
             self._native.reset()
 
