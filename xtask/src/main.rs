@@ -33,9 +33,13 @@ const TASKS: &[(&str, &str, &str)] = &[
     (
         "dist",
         "[--profile core|data|full] [--from-source] [--sdk]",
-        "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS; --sdk: the package for Python in dist/sdk",
+        "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS; --sdk: the packages for Python and Node in dist/sdk",
     ),
-    ("sdk", "", "build the package for Python, and run its tests where it is installed"),
+    (
+        "sdk",
+        "",
+        "build the packages for Python and Node, and run their tests where they are installed",
+    ),
     ("run", "[--] CMD [ARG...]", "run a command in dist/image.webc"),
     ("test", "[--fast]", "all checks and tests; --fast leaves out lints and host crates"),
     (

@@ -1,15 +1,18 @@
-//! `cargo xtask dist --sdk`: the package for Python, and its image, into `dist/sdk/`.
+//! `cargo xtask dist --sdk`: the packages for Python and Node, and their image, into `dist/sdk/`.
 //!
 //! | package | what is in it | made by |
 //! |---|---|---|
 //! | `wasibox` for Python | the engine as a native module for all versions of CPython from 3.10 on, `runner` for sessions' processes | hatchling |
-//! | `wasibox-image` | the image and its machine code, compressed | hatchling |
+//! | `wasibox` for Node | the engine as a native module for Node from 20 on, `runner`, JavaScript and types that tsc makes (`node.rs`) | npm |
+//! | `wasibox-image` for both | the image and its machine code, compressed | hatchling, npm |
 //!
-//! Cargo is run by us, not by maturin: it builds a crate alone, with other features than the command line's, and Wasmer would be
-//! compiled once more.
+//! Cargo is run by us, not by maturin or napi's program: they build a crate alone, with other features than the command line's,
+//! and Wasmer would be compiled once more.
 //!
-//! The image's wheel is kept by the digests of image and runner: compressing takes longer than all else.
-//! `cargo xtask sdk` installs the wheels into an environment and runs the package's tests there.
+//! The image's packages are kept by the digests of image and runner: compressing takes longer than all else.
+//! `cargo xtask sdk` installs the packages into an environment and a folder and runs their tests there.
+
+pub mod node;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -36,10 +39,10 @@ const BUNDLES: usize = 2;
 pub fn build() -> Result<()> {
     let out = env::dist().join("sdk");
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
-    let mut steps = Steps::new(2);
+    let mut steps = Steps::new(3);
     let python = venv("sdk/build-requirements.txt")?;
 
-    steps.begin("wasibox-image: wheel");
+    steps.begin("wasibox-image: wheel and npm package");
     let packed = image(&python)?;
     for name in sorted(&packed)? {
         // Links: the packages are large, and the same file system has both.
@@ -48,16 +51,20 @@ pub fn build() -> Result<()> {
         std::fs::hard_link(packed.join(&name), &to)
             .or_else(|_| std::fs::copy(packed.join(&name), &to).map(drop))?;
     }
-    steps.end(&sizes(&out, "image")?);
+    steps.end(&sizes(&out, |name| name.contains("image"))?);
 
-    steps.begin("wasibox: wheel");
+    steps.begin("wasibox for Python: wheel");
     wheel(&python, &out)?;
-    steps.end(&sizes(&out, "abi3")?);
+    steps.end(&sizes(&out, |name| name.contains("abi3"))?);
+
+    steps.begin("wasibox for Node: npm package");
+    node::package(&out)?;
+    steps.end(&sizes(&out, |name| name.ends_with(".tgz") && !name.contains("image"))?);
     steps.finish("dist/sdk is complete");
     Ok(())
 }
 
-/// The image's wheel, in a folder of the cache.
+/// The image's packages, in a folder of the cache.
 fn image(python: &Path) -> Result<PathBuf> {
     let dist = env::dist();
     let mut key = Key::new("sdk-image");
@@ -78,6 +85,7 @@ fn image(python: &Path) -> Result<PathBuf> {
     env::run(pack.arg(stage.join("wasibox_image/data")))?;
     std::fs::create_dir_all(&made)?;
     pip_wheel(python, &stage, &made)?;
+    node::pack(&stage, &made)?;
     std::fs::create_dir_all(&shelf)?;
     std::fs::rename(&made, &packed).with_context(|| packed.display().to_string())?;
     std::fs::remove_dir_all(&work)?;
@@ -130,7 +138,7 @@ fn licences(to: &Path) -> Result<()> {
 fn copy(from: &Path, to: &Path) -> Result<()> {
     std::fs::create_dir_all(to).with_context(|| to.display().to_string())?;
     for name in sorted(from)? {
-        if ["__pycache__", "target"].contains(&name.as_str()) {
+        if ["__pycache__", "target", "node_modules", "dist"].contains(&name.as_str()) {
             continue;
         }
         let (source, target) = (from.join(&name), to.join(&name));
@@ -142,10 +150,10 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Names and sizes of the wheels whose names contain `part`.
-fn sizes(out: &Path, part: &str) -> Result<String> {
+/// Names and sizes of some of the packages.
+fn sizes(out: &Path, is_meant: impl Fn(&str) -> bool) -> Result<String> {
     let mut told = Vec::new();
-    for name in sorted(out)?.iter().filter(|name| name.contains(part)) {
+    for name in sorted(out)?.iter().filter(|name| is_meant(name)) {
         let size = out.join(name).metadata()?.len();
         told.push(format!("{name} {:.1} MB", size as f64 / 1e6));
     }
@@ -193,8 +201,19 @@ pub fn python() -> Result<PathBuf> {
     venv("sdk/python/requirements.txt")
 }
 
-/// Runs the package's tests in an environment that has nothing else of ours.
+/// Runs the packages' tests where nothing else of ours is.
 pub fn test() -> Result<()> {
+    let mut steps = Steps::new(2);
+    steps.begin("the package for Python, installed");
+    test_python()?;
+    steps.end("ok");
+    steps.begin("the package for Node, installed");
+    node::test()?;
+    steps.end("ok");
+    Ok(())
+}
+
+fn test_python() -> Result<()> {
     let python = python()?;
     let mut pip = Command::new(&python);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);

@@ -22,6 +22,7 @@ const HOST: &[&str] = &[
     "wasibox-image",
     "wasibox-sdk",
     "wasibox-python",
+    "wasibox-node",
 ];
 
 /// Runs all tests. With `--fast` without lints and without the host's crates.

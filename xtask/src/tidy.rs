@@ -95,6 +95,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("wasibox-sdk", &["wasibox"]),
     ("wasibox-python", &["wasibox", "wasibox-sdk"]),
+    ("wasibox-node", &["wasibox", "wasibox-sdk"]),
     ("wasibox-escape", &["wasibox", "wasibox-image", "wasibox-vfs"]),
     ("wasibox-sessions", &["wasibox", "wasibox-actions", "wasibox-http", "wasibox-mcp"]),
     ("wasibox-tests", &[]),
@@ -108,7 +109,7 @@ const UNSAFE: &[&str] = &["tools/sys", "js/engine", "runner/sandbox"];
 
 /// The crates in which macros of others write it: bindings, which `forbid` would not let them allow. `deny` holds for what
 /// we write.
-const MACROS: &[&str] = &["sdk/python"];
+const MACROS: &[&str] = &["sdk/node", "sdk/python"];
 
 /// The crates that are the browser's as well as the server's. With them go those that they use.
 const PORTABLE: &[&str] = &["wasibox-image", "wasibox-kernel"];

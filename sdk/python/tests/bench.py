@@ -1,11 +1,14 @@
-"""How long calls take by the package: ``cargo xtask bench sdk``."""
+"""How long calls take by the package: medians in milliseconds, as a line of JSON. ``cargo xtask bench sdk``."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 import wasibox
@@ -14,9 +17,9 @@ RUNS = 200
 FIRST = "import time; t = time.perf_counter(); import wasibox; s = wasibox.Session(); s.exec('true'); print(time.perf_counter() - t)"
 
 
-def report(name: str, times: list[float]) -> None:
-    """Prints a line."""
-    print(f"python  {name}: median {statistics.median(times) * 1e3:.3f} ms, best {min(times) * 1e3:.3f} ms")
+def median(times: list[float]) -> float:
+    """Milliseconds."""
+    return statistics.median(times) * 1e3
 
 
 def timed(act, runs: int = RUNS) -> list[float]:
@@ -27,6 +30,12 @@ def timed(act, runs: int = RUNS) -> list[float]:
         act()
         times.append(time.perf_counter() - begun)
     return times
+
+
+def first(**env: str) -> float:
+    """Seconds of the import and the first call in a new process."""
+    done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, check=True, env={**os.environ, **env})
+    return float(done.stdout)
 
 
 async def cancelled(runs: int = 20) -> list[float]:
@@ -45,13 +54,14 @@ async def cancelled(runs: int = 20) -> list[float]:
     return times
 
 
+times = {}
 with wasibox.Session() as s:
     s.write("/tmp/data", bytes([7]) * 1_000_000)
-    report("exec true", timed(lambda: s.exec(["true"])))
-    report("read 1 MB", timed(lambda: s.read("/tmp/data")))
-firsts = [
-    float(subprocess.run([sys.executable, "-c", FIRST], capture_output=True, check=True).stdout)
-    for _ in range(10)
-]
-report("import and first call", firsts)
-report("cancelled and called again", asyncio.run(cancelled()))
+    times["true"] = median(timed(lambda: s.exec("true")))
+    times["command"] = median(timed(lambda: s.exec(["true"])))
+    times["read"] = median(timed(lambda: s.read("/tmp/data")))
+times["first"] = median([first() for _ in range(10)])
+with tempfile.TemporaryDirectory() as empty:
+    times["unpack"] = median([first(XDG_CACHE_HOME=empty)])
+times["cancel"] = median(asyncio.run(cancelled()))
+print(json.dumps({"peer": "Python", "times": times}))

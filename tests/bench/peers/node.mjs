@@ -30,6 +30,10 @@ async function measure(peer, open, runs) {
   for (const [script, want] of Object.entries(SCRIPTS)) {
     times[script] = await median(runs, async () => expect(await session.exec(script), want));
   }
+  await session.write("/tmp/data", new Uint8Array(1_000_000).fill(97));
+  times.read = await median(runs, async () => {
+    if ((await session.read("/tmp/data")).length !== 1_000_000) throw new Error("another file");
+  });
   await session.close();
   times.new = await median(runs / 10, async () => {
     const session = await open();
@@ -42,7 +46,12 @@ async function measure(peer, open, runs) {
 const { Bash } = await import(pathToFileURL(`${modules}/just-bash/dist/bundle/index.js`));
 await measure("just-bash", async () => {
   const bash = new Bash();
-  return { exec: async (script) => (await bash.exec(script)).stdout, close: async () => {} };
+  return {
+    exec: async (script) => (await bash.exec(script)).stdout,
+    write: (path, data) => bash.fs.writeFile(path, data),
+    read: (path) => bash.fs.readFileBuffer(path),
+    close: async () => {},
+  };
 }, RUNS);
 
 const { Wasmer } = await import(pathToFileURL(`${modules}/@wasmer/sdk/dist/node.js`));
@@ -54,7 +63,12 @@ await measure("@wasmer/sdk", async () => {
     const output = await sandbox.command("bash", ["-c", script]).run({ check: false });
     return Buffer.from(output.stdout.bytes).toString();
   };
-  return { exec, close: () => sandbox.close() };
+  return {
+    exec,
+    write: (path, data) => sandbox.fs.writeFile(path, data),
+    read: (path) => sandbox.fs.readFile(path),
+    close: () => sandbox.close(),
+  };
 }, 20);
 await wasmer.close();
 process.exit(0);

@@ -27,5 +27,7 @@ def run(bash, script, want):
 
 session = Bash()
 times = {s: median(lambda: run(session, s, want)) for s, want in SCRIPTS.items()}
+session.write_file("/tmp/data", "a" * 1_000_000)
+times["read"] = median(lambda: session.read_file("/tmp/data"))
 times["new"] = median(lambda: run(Bash(), "true", ""), RUNS // 10)
 print(json.dumps({"peer": "bashkit", "times": times}))

@@ -8,13 +8,14 @@
 //! | `sandbox` | sessions by threads and by processes, and what the jail costs |
 //! | `bridge` | requests to a server of the host against native programs' |
 //! | `doors` | one call by the crate, by MCP, by HTTP |
-//! | `sdk` | a call and a file by the crate and by the package for Python |
+//! | `sdk` | a call and a file by the crate, by the packages for Python and Node, and by peers |
 //! | `shell` | the shell's constructs against bash and dash, without start-up |
 //! | `python` | start, imports, arrays and tables against CPython built for this machine |
 //! | `pyperformance` | CPython's own benchmarks, the same interpreter here and there |
 //! | `curves` | time per item from 10^3 to 10^6 items: what is quadratic shows |
 
 mod bridge;
+mod calls;
 mod curves;
 mod doors;
 mod pyperformance;

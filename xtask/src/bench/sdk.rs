@@ -1,18 +1,47 @@
-//! `true` and a megabyte of a file by the crate (`sdk/core/examples/bench.rs`) and by the package for Python
-//! (`sdk/python/tests/bench.py`), and how long `import wasibox` and the first call take. The package must be installed:
-//! `cargo xtask sdk`.
+//! One call and a megabyte of a file by the crate (`sdk/core/examples/bench.rs`), by the packages for Python
+//! (`sdk/python/tests/bench.py`) and Node (`sdk/node/tests/bench.mjs`), and by peers; how long importing a package and the
+//! first call take. The packages must be installed: `cargo xtask sdk`.
 
 use crate::{env, sdk};
 use anyhow::Result;
 use std::process::Command;
+
+use super::calls::{self, Times};
+
+/// How often crate and packages take turns.
+const ROUNDS: usize = 3;
+
+/// What is timed, and what is said of it.
+const CALLS: [(&str, &str); 6] = [
+    ("true", "exec(\"true\")"),
+    ("command", "exec([\"true\"]), without the shell"),
+    ("read", "a file of 1 MB"),
+    ("cancel", "a loop cancelled, and the next call"),
+    ("first", "import, a session, its first call"),
+    ("unpack", "the same, the first time on a machine"),
+];
 
 pub fn run() -> Result<()> {
     let mut build = env::cached_cargo()?;
     // With the command line's crate, and so with its features.
     build.args(["build", "--quiet", "--locked", "--release", "-p", "wasibox-cli"]);
     env::run(build.args(["-p", "wasibox-sdk", "--example", "bench"]))?;
+    let (dist, work) = (env::dist(), sdk::node::installed()?);
     let mut ours = Command::new(env::cache()?.join("target/release/examples/bench"));
-    env::run(ours.env("WASIBOX_DIST", env::dist()))?;
+    ours.env("WASIBOX_DIST", &dist).env("WASIBOX_WORKER", dist.join("runner"));
     let mut python = Command::new(sdk::python()?);
-    env::run(python.arg(env::root().join("sdk/python/tests/bench.py")))
+    python.arg(env::root().join("sdk/python/tests/bench.py"));
+    let mut node = Command::new("node");
+    node.arg(work.join("bench.mjs")).current_dir(&work);
+    let mut commands = [ours, python, node];
+    let mut runs: Vec<Vec<Times>> = commands.iter().map(|_| Vec::new()).collect();
+    for _ in 0..ROUNDS {
+        for (command, runs) in commands.iter_mut().zip(&mut runs) {
+            runs.extend(calls::told(command)?);
+        }
+    }
+    let mut all = runs.into_iter().map(calls::middle).collect::<Result<Vec<Times>>>()?;
+    all.extend(calls::peers()?);
+    calls::table("one process, medians", &CALLS, &all);
+    Ok(())
 }

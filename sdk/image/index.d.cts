@@ -1,0 +1,2 @@
+/** The folder with the image and its machine code. */
+export const bundle: string;

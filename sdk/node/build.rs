@@ -1,0 +1,5 @@
+//! What linking a module of Node needs.
+
+fn main() {
+    napi_build::setup();
+}

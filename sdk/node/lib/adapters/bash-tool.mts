@@ -1,0 +1,3 @@
+// The same for ECMAScript modules.
+
+export * from "./bash-tool.cjs";

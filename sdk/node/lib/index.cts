@@ -1,0 +1,36 @@
+// A POSIX-flavoured machine for models and people, as WebAssembly, in your process.
+
+export { Engine, defaultEngine } from "./engine.cjs";
+export type { EngineOptions } from "./engine.cjs";
+export {
+  BusyError,
+  CancelledError,
+  ClosedError,
+  CommandError,
+  ConflictError,
+  FileError,
+  InvalidError,
+  NotFoundError,
+  WasiboxError,
+} from "./errors.cjs";
+export type { Kind } from "./errors.cjs";
+export type {
+  CellOptions,
+  ExecOptions,
+  Grants,
+  Limits,
+  Mount,
+  Network,
+  Preset,
+  SessionOptions,
+  StreamOptions,
+  Workspace,
+} from "./options.cjs";
+export { Outcome } from "./outcome.cjs";
+export type { Applied, Commit, Entry, Figure, FileChange, Match } from "./outcome.cjs";
+export { Stream } from "./output.cjs";
+export type { Chunk } from "./output.cjs";
+export { KeyValues, Session } from "./session.cjs";
+
+/** The package's version. */
+export const version: string = (require("../package.json") as { version: string }).version;

@@ -1,0 +1,99 @@
+// The native module: what the package's files call, and nobody else. `src` is its other half.
+
+import path = require("node:path");
+
+/** What of a call is known outside it. */
+export interface NativeCall {
+  /** Nobody waits for the call any more. */
+  cancel(): void;
+  /** The reader has taken a chunk of output. */
+  taken(): void;
+  /** Output waits for its reader no longer. */
+  lift(): void;
+}
+
+/** What became of a call: all but its output is JSON. */
+export interface NativeTold {
+  stdout: Buffer;
+  stderr: Buffer;
+  rest: string;
+  /** Chunks of output that were given to the loop, some of which may still be under way. */
+  chunks: number;
+}
+
+export type NativeOutput = (isStderr: boolean, data: Buffer) => void;
+
+export interface NativeSession {
+  call(
+    options: string,
+    stdin: Buffer,
+    onOutput: NativeOutput | undefined,
+    call: NativeCall,
+  ): Promise<NativeTold>;
+  interrupt(): void;
+  files(request: string): Promise<string>;
+  read(path: string): Promise<Buffer>;
+  write(path: string, data: Buffer, mode: number | undefined): Promise<void>;
+  name(): string;
+  directory(): Promise<string>;
+  head(): Promise<number>;
+  history(): Promise<string>;
+  log(): Promise<string>;
+  undo(): Promise<number>;
+  redo(): Promise<number>;
+  restore(commit: number): Promise<number>;
+  rollBack(commit: number): Promise<number>;
+  tag(tag: string, commit: number): Promise<void>;
+  untag(tag: string): Promise<void>;
+  tags(): Promise<{ name: string; number: number }[]>;
+  fork(name: string | undefined): Promise<NativeSession>;
+  export(all: boolean): Promise<Buffer>;
+  exportFile(path: string, all: boolean): Promise<void>;
+  value(key: string): Promise<Buffer | null>;
+  setValue(key: string, value: Buffer): Promise<void>;
+  removeValue(key: string): Promise<boolean>;
+  keys(): Promise<string[]>;
+  reset(): Promise<void>;
+  park(): Promise<void>;
+  isAwake(): Promise<boolean>;
+  missingWalls(): Promise<string[] | null>;
+  workspaceDiff(paths: string[]): Promise<string>;
+  workspaceApply(paths: string[]): Promise<{ done: string[]; left: { path: string; why: string }[] }>;
+  close(): Promise<void>;
+  isClosed(): boolean;
+}
+
+export interface NativeEngine {
+  open(opener: string): Promise<NativeSession>;
+  load(opener: string, source: Buffer): Promise<NativeSession>;
+  loadFile(opener: string, path: string): Promise<NativeSession>;
+  sessions(store: string): Promise<string[]>;
+  remove(store: string, name: string): Promise<void>;
+  awake(): number;
+  warmUp(): Promise<void>;
+}
+
+export type Progress = (line: string) => void;
+
+interface NativeModule {
+  Call: new () => NativeCall;
+  openEngine(options: string, progress: Progress): Promise<NativeEngine>;
+  unpack(bundle: string, images: string, progress: Progress): Promise<string>;
+}
+
+const folder = path.join(__dirname, "..", "native");
+
+/** The program that sessions' processes run. */
+export const workerProgram = path.join(folder, "runner");
+
+function load(): NativeModule {
+  const file = path.join(folder, `wasibox.${process.platform}-${process.arch}.node`);
+  try {
+    return require(file) as NativeModule;
+  } catch (error) {
+    const { platform, arch } = process;
+    throw new Error(`wasibox: no native module for ${platform}-${arch} (${(error as Error).message})`, { cause: error });
+  }
+}
+
+export const native: NativeModule = load();

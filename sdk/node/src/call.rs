@@ -1,0 +1,114 @@
+//! `Call`: how a call is ended from outside, and how far its output runs ahead of whoever reads it.
+
+use napi::bindgen_prelude::{Buffer, FnArgs, Function};
+use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
+use napi::{Result, Status};
+use napi_derive::napi;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use wasibox_sdk::wasibox;
+
+/// Chunks of output that wait for their reader at most; the guest waits then.
+const CHUNKS: u32 = 64;
+
+/// What of a call is known outside it.
+pub struct Control {
+    pub cancel: wasibox::Cancel,
+    /// Of the session that the call is of, once it is known.
+    pub interrupt: Mutex<wasibox::Interrupt>,
+    room: Mutex<Room>,
+    changed: Condvar,
+}
+
+struct Room {
+    /// Chunks that may be told before the reader has taken another one.
+    left: u32,
+    /// Output waits for nobody.
+    is_lifted: bool,
+    /// Chunks that were told.
+    told: u32,
+}
+
+pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl Control {
+    /// How many chunks were told.
+    pub fn told(&self) -> u32 {
+        lock(&self.room).told
+    }
+
+    /// Waits until there is room for one more chunk.
+    fn enter(&self) {
+        let room = lock(&self.room);
+        let full = |room: &mut Room| room.left == 0 && !room.is_lifted;
+        let mut room = self.changed.wait_while(room, full).unwrap_or_else(|e| e.into_inner());
+        room.left = room.left.saturating_sub(1);
+        room.told += 1;
+    }
+
+    fn lift(&self) {
+        lock(&self.room).is_lifted = true;
+        self.changed.notify_all();
+    }
+}
+
+/// A call that runs or is about to.
+#[napi]
+pub struct Call(pub(crate) Arc<Control>);
+
+#[napi]
+impl Call {
+    #[napi(constructor)]
+    #[allow(clippy::new_without_default, reason = "only JavaScript makes one")]
+    pub fn new() -> Call {
+        Call(Arc::new(Control {
+            cancel: wasibox::Cancel::default(),
+            interrupt: Mutex::default(),
+            room: Mutex::new(Room { left: CHUNKS, is_lifted: false, told: 0 }),
+            changed: Condvar::new(),
+        }))
+    }
+
+    /// Nobody waits for the call any more: it is ended, or not begun.
+    #[napi]
+    pub fn cancel(&self) {
+        let interrupt = lock(&self.0.interrupt).clone();
+        self.0.cancel.cancel(&interrupt);
+        self.0.lift();
+    }
+
+    /// The reader has taken a chunk.
+    #[napi]
+    pub fn taken(&self) {
+        lock(&self.0.room).left += 1;
+        self.0.changed.notify_all();
+    }
+
+    /// Output waits for its reader no longer.
+    #[napi]
+    pub fn lift(&self) {
+        self.0.lift();
+    }
+}
+
+/// A function of JavaScript's that takes output: whether it is standard error, and bytes.
+///
+/// It keeps the loop alive until the call has let go of it, so that what is under way still comes.
+pub struct OnOutput(ThreadsafeFunction<(bool, Buffer), (), FnArgs<(bool, Buffer)>, Status, false>);
+
+impl OnOutput {
+    /// # Errors
+    /// If Node cannot make one.
+    pub fn new(function: &Function<'_, FnArgs<(bool, Buffer)>, ()>) -> Result<OnOutput> {
+        let built = function.build_threadsafe_function::<(bool, Buffer)>();
+        Ok(OnOutput(built.build_callback(|ctx| Ok(FnArgs::from(ctx.value)))?))
+    }
+
+    /// Gives bytes to the loop, as soon as there is room.
+    pub fn tell(&self, control: &Control, is_stderr: bool, bytes: &[u8]) {
+        control.enter();
+        // A loop that has ended has nobody who reads.
+        self.0.call((is_stderr, Buffer::from(bytes)), ThreadsafeFunctionCallMode::NonBlocking);
+    }
+}

@@ -1,0 +1,132 @@
+//! `Engine`.
+
+use crate::session::NativeSession;
+use crate::settle::{promise, thrown};
+use napi::bindgen_prelude::{Buffer, Function, Object};
+use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
+use napi::{Env, Result};
+use napi_derive::napi;
+use std::path::PathBuf;
+use wasibox_sdk::{Failure, Opener, wasibox};
+
+/// An image, and what its sessions share.
+#[napi]
+pub struct NativeEngine(wasibox::Engine);
+
+/// A function of JavaScript's that is told of lines, and does not keep the process alive.
+type Progress = ThreadsafeFunction<String, (), String, napi::Status, false, true>;
+
+fn progress(told: &Function<'_, String, ()>) -> Result<Progress> {
+    told.build_threadsafe_function().weak::<true>().build()
+}
+
+/// Opens an engine of options in JSON.
+#[napi(ts_return_type = "Promise<NativeEngine>")]
+pub fn open_engine<'env>(
+    env: &'env Env,
+    options: String,
+    told: Function<'env, String, ()>,
+) -> Result<Object<'env>> {
+    let told = progress(&told)?;
+    promise(env, move || {
+        let tell = move |line: &str| {
+            told.call(line.to_owned(), ThreadsafeFunctionCallMode::NonBlocking);
+        };
+        wasibox_sdk::engine(&options, tell).map(NativeEngine)
+    })
+}
+
+/// Unpacks a bundle's image and machine code; gives the image's path.
+#[napi(ts_return_type = "Promise<string>")]
+pub fn unpack<'env>(
+    env: &'env Env,
+    bundle: String,
+    images: String,
+    told: Function<'env, String, ()>,
+) -> Result<Object<'env>> {
+    let told = progress(&told)?;
+    promise(env, move || {
+        let tell = |line: &str| {
+            told.call(line.to_owned(), ThreadsafeFunctionCallMode::NonBlocking);
+        };
+        let (bundle, images) = (PathBuf::from(bundle), PathBuf::from(images));
+        let artifacts = wasibox::default_artifact_dir();
+        let image = wasibox::bundle::unpack(&bundle, &images, artifacts.as_deref(), &tell)?;
+        Ok(image.to_string_lossy().into_owned())
+    })
+}
+
+#[napi]
+impl NativeEngine {
+    /// A session as `opener` (JSON) says.
+    #[napi(ts_return_type = "Promise<NativeSession>")]
+    pub fn open<'env>(&self, env: &'env Env, opener: String) -> Result<Object<'env>> {
+        let engine = self.0.clone();
+        promise(env, move || NativeSession::new(Opener::parse(&opener)?.open(&engine)?))
+    }
+
+    /// A session out of a snapshot's bytes.
+    #[napi(ts_return_type = "Promise<NativeSession>")]
+    pub fn load<'env>(&self, env: &'env Env, opener: String, from: Buffer) -> Result<Object<'env>> {
+        let (engine, from) = (self.0.clone(), from.to_vec());
+        promise(env, move || {
+            NativeSession::new(Opener::parse(&opener)?.load(&engine, from.as_slice())?)
+        })
+    }
+
+    /// A session out of a snapshot's file.
+    #[napi(ts_return_type = "Promise<NativeSession>")]
+    pub fn load_file<'env>(
+        &self,
+        env: &'env Env,
+        opener: String,
+        path: String,
+    ) -> Result<Object<'env>> {
+        let engine = self.0.clone();
+        promise(env, move || {
+            let file =
+                std::fs::File::open(&path).map_err(|e| Failure::invalid(format!("{path}: {e}")))?;
+            NativeSession::new(Opener::parse(&opener)?.load(&engine, file)?)
+        })
+    }
+
+    /// The names of a store's sessions.
+    #[napi(ts_return_type = "Promise<string[]>")]
+    pub fn sessions<'env>(&self, env: &'env Env, store: String) -> Result<Object<'env>> {
+        let engine = self.0.clone();
+        promise(env, move || {
+            let all = engine.store(store.as_ref())?.list()?;
+            Ok(all.into_iter().map(|info| info.name).collect::<Vec<String>>())
+        })
+    }
+
+    /// Forgets a session of a store.
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn remove<'env>(
+        &self,
+        env: &'env Env,
+        store: String,
+        name: String,
+    ) -> Result<Object<'env>> {
+        let engine = self.0.clone();
+        promise(env, move || Ok(engine.store(store.as_ref())?.remove(&name)?))
+    }
+
+    /// How many sessions have a process now.
+    #[napi]
+    pub fn awake(&self) -> Result<u32> {
+        u32::try_from(self.0.awake()).map_err(|e| thrown(Failure::invalid(e)))
+    }
+
+    /// Waits until workers are ready.
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn warm_up<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
+        let engine = self.0.clone();
+        promise(env, move || {
+            if let Some(pool) = engine.pool() {
+                pool.warm_up();
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,333 @@
+//! `Session`.
+
+use crate::call::{Call, OnOutput, lock};
+use crate::settle::{promise, thrown};
+use napi::bindgen_prelude::{Buffer, FnArgs, Function, Object};
+use napi::{Env, Result};
+use napi_derive::napi;
+use std::path::Path;
+use std::sync::Mutex;
+use wasibox_sdk::{CallOptions, Chunk, Failure, wasibox};
+
+/// What became of a call: all but its output is JSON.
+#[napi(object)]
+pub struct Told {
+    /// Chunks of output that were given to the loop, some of which may still be under way.
+    pub chunks: u32,
+    pub stdout: Buffer,
+    pub stderr: Buffer,
+    pub rest: String,
+}
+
+/// The name of a commit.
+#[napi(object)]
+pub struct Tag {
+    pub name: String,
+    pub number: f64,
+}
+
+/// What was brought back to a workspace's folder.
+#[napi(object)]
+pub struct Applied {
+    pub done: Vec<String>,
+    pub left: Vec<Left>,
+}
+
+/// A path that was left as it is.
+#[napi(object)]
+pub struct Left {
+    pub path: String,
+    pub why: String,
+}
+
+/// A session.
+#[napi]
+pub struct NativeSession {
+    /// Known without asking the session, which answers when no call runs.
+    name: String,
+    /// `None` once it is closed.
+    session: Mutex<Option<wasibox::Session>>,
+}
+
+impl NativeSession {
+    /// # Errors
+    /// If it has no history.
+    pub fn new(session: wasibox::Session) -> std::result::Result<NativeSession, Failure> {
+        Ok(NativeSession { name: session.name()?, session: Mutex::new(Some(session)) })
+    }
+
+    fn get(&self) -> Result<wasibox::Session> {
+        lock(&self.session).clone().ok_or_else(|| thrown(Failure::closed()))
+    }
+
+    /// A promise for what `act` does with the session.
+    fn with<'env, T>(
+        &self,
+        env: &'env Env,
+        act: impl FnOnce(&wasibox::Session) -> std::result::Result<T, Failure> + Send + 'static,
+    ) -> Result<Object<'env>>
+    where
+        T: napi::bindgen_prelude::ToNapiValue + Send + 'static,
+    {
+        let session = self.get()?;
+        promise(env, move || act(&session))
+    }
+}
+
+#[napi]
+impl NativeSession {
+    /// Runs a call. `on_output` is called with `(is_stderr, bytes)` in the loop.
+    #[napi(ts_return_type = "Promise<Told>")]
+    pub fn call<'env>(
+        &self,
+        env: &'env Env,
+        options: String,
+        stdin: Buffer,
+        on_output: Option<Function<'env, FnArgs<(bool, Buffer)>, ()>>,
+        call: &Call,
+    ) -> Result<Object<'env>> {
+        let session = self.get()?;
+        let exec = CallOptions::parse(&options).and_then(|o| o.exec(stdin.to_vec()));
+        let exec = exec.map_err(thrown)?;
+        let control = call.0.clone();
+        *lock(&control.interrupt) = session.interrupter();
+        let on_output = on_output.as_ref().map(OnOutput::new).transpose()?;
+        promise(env, move || {
+            let tell = |is_stderr: bool, bytes: &[u8]| {
+                if let Some(on_output) = &on_output {
+                    on_output.tell(&control, is_stderr, bytes);
+                }
+            };
+            let chunk: Option<Chunk<'_>> = on_output.is_some().then_some(&tell);
+            let outcome = wasibox_sdk::run(&session, exec, &control.cancel, chunk)?;
+            let (stdout, stderr, rest) = wasibox_sdk::told(outcome);
+            Ok(Told { stdout: stdout.into(), stderr: stderr.into(), rest, chunks: control.told() })
+        })
+    }
+
+    /// Ends what runs, or what runs next.
+    #[napi]
+    pub fn interrupt(&self) -> Result<()> {
+        self.get()?.interrupter().interrupt();
+        Ok(())
+    }
+
+    /// A request about files, and its answer.
+    #[napi(ts_return_type = "Promise<string>")]
+    pub fn files<'env>(&self, env: &'env Env, request: String) -> Result<Object<'env>> {
+        self.with(env, move |s| wasibox_sdk::request(s, &request))
+    }
+
+    #[napi(ts_return_type = "Promise<Buffer>")]
+    pub fn read<'env>(&self, env: &'env Env, path: String) -> Result<Object<'env>> {
+        self.with(env, move |s| Ok(Buffer::from(wasibox_sdk::read_file(s, &path)?)))
+    }
+
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn write<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        data: Buffer,
+        mode: Option<u16>,
+    ) -> Result<Object<'env>> {
+        let data = data.to_vec();
+        self.with(env, move |s| wasibox_sdk::write_file(s, &path, &data, mode))
+    }
+
+    #[napi]
+    pub fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    #[napi(ts_return_type = "Promise<string>")]
+    pub fn directory<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
+        self.with(env, |s| Ok(String::from_utf8_lossy(&s.directory()?).into_owned()))
+    }
+
+    #[napi(ts_return_type = "Promise<number>")]
+    pub fn head<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
+        self.with(env, |s| Ok(wasibox_sdk::head(s)? as f64))
+    }
+
+    #[napi(ts_return_type = "Promise<string>")]
+    pub fn history<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
+        self.with(env, wasibox_sdk::history)
+    }
+
+    #[napi(ts_return_type = "Promise<string>")]
+    pub fn log<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
+        self.with(env, wasibox_sdk::log)
+    }
+
+    #[napi(ts_return_type = "Promise<number>")]
+    pub fn undo<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
+        self.with(env, |s| Ok(s.undo()?.number as f64))
+    }
+
+    #[napi(ts_return_type = "Promise<number>")]
+    pub fn redo<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
+        self.with(env, |s| Ok(s.redo()?.number as f64))
+    }
+
+    #[napi(ts_return_type = "Promise<number>")]
+    pub fn restore<'env>(&self, env: &'env Env, number: f64) -> Result<Object<'env>> {
+        self.with(env, move |s| Ok(s.restore(number as u64)?.number as f64))
+    }
+
+    #[napi(ts_return_type = "Promise<number>")]
+    pub fn roll_back<'env>(&self, env: &'env Env, number: f64) -> Result<Object<'env>> {
+        self.with(env, move |s| Ok(s.roll_back(number as u64)?.number as f64))
+    }
+
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn tag<'env>(&self, env: &'env Env, tag: String, number: f64) -> Result<Object<'env>> {
+        self.with(env, move |s| Ok(s.tag(&tag, number as u64)?))
+    }
+
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn untag<'env>(&self, env: &'env Env, tag: String) -> Result<Object<'env>> {
+        self.with(env, move |s| Ok(s.untag(&tag)?))
+    }
+
+    /// The names of commits and their numbers.
+    #[napi(ts_return_type = "Promise<Array<{ name: string, number: number }>>")]
+    pub fn tags<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
+        self.with(env, |s| {
+            let named = |(name, number)| Tag { name, number: number as f64 };
+            Ok(wasibox_sdk::tags(s)?.into_iter().map(named).collect::<Vec<Tag>>())
+        })
+    }
+
+    #[napi(ts_return_type = "Promise<NativeSession>")]
+    pub fn fork<'env>(&self, env: &'env Env, name: Option<String>) -> Result<Object<'env>> {
+        self.with(env, move |s| NativeSession::new(wasibox_sdk::fork(s, name.as_deref())?))
+    }
+
+    /// The session as a snapshot's bytes.
+    #[napi(ts_return_type = "Promise<Buffer>")]
+    pub fn export<'env>(&self, env: &'env Env, all: bool) -> Result<Object<'env>> {
+        self.with(env, move |s| {
+            let mut out = Vec::new();
+            s.snapshot(all, &mut out)?;
+            Ok(Buffer::from(out))
+        })
+    }
+
+    /// The same into a file, which is whole or not there.
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn export_file<'env>(
+        &self,
+        env: &'env Env,
+        path: String,
+        all: bool,
+    ) -> Result<Object<'env>> {
+        self.with(env, move |s| wasibox_sdk::export_file(s, Path::new(&path), all))
+    }
+
+    #[napi(ts_return_type = "Promise<Buffer | null>")]
+    pub fn value<'env>(&self, env: &'env Env, key: String) -> Result<Object<'env>> {
+        self.with(env, move |s| Ok(s.value(key.as_bytes())?.map(Buffer::from)))
+    }
+
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn set_value<'env>(
+        &self,
+        env: &'env Env,
+        key: String,
+        value: Buffer,
+    ) -> Result<Object<'env>> {
+        let value = value.to_vec();
+        self.with(env, move |s| Ok(s.set_value(key.as_bytes(), &value)?))
+    }
+
+    #[napi(ts_return_type = "Promise<boolean>")]
+    pub fn remove_value<'env>(&self, env: &'env Env, key: String) -> Result<Object<'env>> {
+        self.with(env, move |s| Ok(s.remove_value(key.as_bytes())?))
+    }
+
+    #[napi(ts_return_type = "Promise<string[]>")]
+    pub fn keys<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
+        let text = |key: Vec<u8>| String::from_utf8_lossy(&key).into_owned();
+        self.with(env, move |s| Ok(s.keys()?.into_iter().map(text).collect::<Vec<String>>()))
+    }
+
+    /// Ends the Python interpreter; the next cell begins a new one.
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn reset<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
+        self.with(env, |s| Ok(s.reset()?))
+    }
+
+    /// Gives process and memory back until the next call.
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn park<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
+        self.with(env, |s| {
+            s.park();
+            Ok(())
+        })
+    }
+
+    #[napi(ts_return_type = "Promise<boolean>")]
+    pub fn is_awake<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
+        self.with(env, |s| Ok(s.is_awake()))
+    }
+
+    /// The names of walls that this host lacks; `null` if there is no process around it.
+    #[napi(ts_return_type = "Promise<string[] | null>")]
+    pub fn missing_walls<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
+        self.with(env, |s| {
+            let named = |walls: wasibox::Walls| walls.missing().into_iter().map(str::to_owned);
+            Ok(s.walls().map(|walls| named(walls).collect::<Vec<String>>()))
+        })
+    }
+
+    #[napi(ts_return_type = "Promise<string>")]
+    pub fn workspace_diff<'env>(&self, env: &'env Env, paths: Vec<String>) -> Result<Object<'env>> {
+        self.with(env, move |s| {
+            let diff = s.workspace_diff(&each(&paths))?;
+            Ok(String::from_utf8_lossy(&diff.text).into_owned())
+        })
+    }
+
+    /// Paths that were brought back, and those that were left as they are.
+    #[napi(ts_return_type = "Promise<Applied>")]
+    pub fn workspace_apply<'env>(
+        &self,
+        env: &'env Env,
+        paths: Vec<String>,
+    ) -> Result<Object<'env>> {
+        self.with(env, move |s| {
+            let applied = s.workspace_apply(&each(&paths))?;
+            let left = applied.left.into_iter().map(|(path, why)| Left { path, why });
+            Ok(Applied { done: applied.done, left: left.collect() })
+        })
+    }
+
+    #[napi]
+    pub fn is_closed(&self) -> bool {
+        lock(&self.session).is_none()
+    }
+
+    /// Lets go of the session. A call that runs comes to its end.
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn close<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
+        let session = lock(&self.session).take();
+        promise(env, move || {
+            drop(session);
+            Ok(())
+        })
+    }
+}
+
+impl Drop for NativeSession {
+    fn drop(&mut self) {
+        // Ending a process takes a moment, and the loop may be collecting garbage here.
+        if let Some(session) = lock(&self.session).take() {
+            let _ = wasibox_sdk::spawn(move || drop(session));
+        }
+    }
+}
+
+fn each(paths: &[String]) -> Vec<&str> {
+    paths.iter().map(String::as_str).collect()
+}

@@ -1,0 +1,32 @@
+//! Promises that other threads settle.
+
+use napi::bindgen_prelude::{Object, ToNapiValue};
+use napi::{Env, Error, Result, Status};
+use wasibox_sdk::Failure;
+
+/// A failure as an error, whose message the package's TypeScript takes apart: kind, code and text, a line each.
+pub fn thrown(failure: impl Into<Failure>) -> Error {
+    let Failure { kind, text, code } = failure.into();
+    let code = code.unwrap_or_default();
+    Error::new(Status::GenericFailure, format!("{}\n{code}\n{text}", kind.name()))
+}
+
+/// A promise for what `act` gives on another thread.
+///
+/// # Errors
+/// If there can be none.
+pub fn promise<'env, T>(
+    env: &'env Env,
+    act: impl FnOnce() -> std::result::Result<T, Failure> + Send + 'static,
+) -> Result<Object<'env>>
+where
+    T: ToNapiValue + Send + 'static,
+{
+    let (deferred, promise) = env.create_deferred()?;
+    let job = move || match act() {
+        Ok(value) => deferred.resolve(move |_: Env| Ok(value)),
+        Err(failure) => deferred.reject(thrown(failure)),
+    };
+    wasibox_sdk::spawn(job).map_err(|e| thrown(Failure::from(e)))?;
+    Ok(promise)
+}

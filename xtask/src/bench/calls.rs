@@ -1,0 +1,58 @@
+//! What scripts and examples tell of a session's calls, and peers' calls.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use super::median;
+use crate::env;
+
+/// A line that a script of `tests/bench/peers` writes, or a benchmark of ours: milliseconds by call.
+#[derive(Deserialize)]
+pub struct Times {
+    pub peer: String,
+    times: BTreeMap<String, f64>,
+}
+
+/// The lines that a command writes.
+pub fn told(command: &mut Command) -> Result<Vec<Times>> {
+    let said = env::output(command)?;
+    said.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
+}
+
+/// Other sandboxes, each through its own library: just-bash and bashkit interpret within the caller's process and keep
+/// nothing of a call but files; the Wasmer SDK runs this image, a process for each call.
+pub fn peers() -> Result<Vec<Times>> {
+    let scripts = env::root().join("tests/bench/peers");
+    let mut node = Command::new("node");
+    node.arg(scripts.join("node.mjs")).arg(crate::test::peers_node()?);
+    let mut python = Command::new(crate::test::peers_python("tests/bench/peers")?);
+    let mut all = told(node.arg(env::dist().join("image.webc")))?;
+    all.extend(told(python.arg(scripts.join("python.py")))?);
+    Ok(all)
+}
+
+/// One of several runs: the medians.
+pub fn middle(runs: Vec<Times>) -> Result<Times> {
+    let first = runs.first().context("no run")?;
+    let of = |key: &String| {
+        let mut all: Vec<f64> = runs.iter().filter_map(|r| r.times.get(key)).copied().collect();
+        (key.clone(), median(&mut all))
+    };
+    Ok(Times { peer: first.peer.clone(), times: first.times.keys().map(of).collect() })
+}
+
+/// A table of calls (as the lines name them, and what is said of them) and those who were timed.
+pub fn table(title: &str, calls: &[(&str, &str)], all: &[Times]) {
+    let row = |what: &str, cells: Vec<String>| println!("{what:<44} {}", cells.join(" "));
+    row(title, all.iter().map(|p| format!("{:>12}", p.peer)).collect());
+    for (key, what) in calls {
+        let cell = |p: &Times| match p.times.get(*key) {
+            Some(ms) => format!("{ms:>9.3} ms"),
+            None => format!("{:>12}", "-"),
+        };
+        row(what, all.iter().map(cell).collect());
+    }
+}

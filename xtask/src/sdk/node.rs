@@ -1,0 +1,94 @@
+//! The package for Node: native module, `runner`, and what TypeScript's compiler makes of `sdk/node/lib`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::{env, kept, test};
+
+/// The native half.
+const NATIVE: kept::Program = kept::Program {
+    package: "wasibox-node",
+    profile: "release",
+    target: None,
+    file: "libwasibox_node.so",
+    with: &["wasibox-cli"],
+};
+
+/// What the native half is called in the package, whose TypeScript loads it by platform and architecture.
+const MODULE: &str = "wasibox.linux-x64.node";
+
+/// Compiler, types, and the frameworks that adapters are for.
+fn tools() -> Result<PathBuf> {
+    test::node_modules("sdk/node/tests", "sdk-node")
+}
+
+fn tsc(tools: &Path, project: &Path) -> Command {
+    let mut tsc = Command::new("node");
+    tsc.arg(tools.join("typescript/bin/tsc")).arg("-p").arg(project);
+    tsc.arg("--typeRoots").arg(tools.join("@types"));
+    tsc
+}
+
+/// Makes the package's file in `out`.
+pub fn package(out: &Path) -> Result<()> {
+    let built = kept::build(&NATIVE)?;
+    let stage = env::cache()?.join(format!("sdk-node-{}", std::process::id()));
+    super::copy(&env::root().join("sdk/node"), &stage)?;
+    super::licences(&stage)?;
+    env::run(&mut tsc(&tools()?, &stage))?;
+    let native = stage.join("native");
+    std::fs::create_dir_all(&native)?;
+    std::fs::write(native.join(MODULE), &built.bytes)?;
+    std::fs::copy(env::dist().join("runner"), native.join("runner")).context("dist/runner")?;
+    pack(&stage, out)?;
+    Ok(std::fs::remove_dir_all(&stage)?)
+}
+
+/// `npm pack`.
+pub fn pack(from: &Path, to: &Path) -> Result<()> {
+    let mut npm = Command::new("npm");
+    npm.args(["pack", "--silent", "--pack-destination"]).arg(to).current_dir(from);
+    env::output(&mut npm).map(drop)
+}
+
+/// The folder in which the packages are installed for their tests.
+pub fn installed() -> Result<PathBuf> {
+    let work = env::cache()?.join("sdk-node-test/work");
+    ensure!(
+        work.join("node_modules/wasibox").is_dir(),
+        "the package for Node is not installed: cargo xtask sdk"
+    );
+    Ok(work)
+}
+
+/// Installs the packages in a folder that has nothing else of ours, as a user would; frameworks and compiler are found in
+/// the folder above it.
+fn install() -> Result<PathBuf> {
+    let above = env::cache()?.join("sdk-node-test");
+    let work = above.join("work");
+    let _ = std::fs::remove_dir_all(&above);
+    super::copy(&env::root().join("sdk/node/tests"), &work)?;
+    std::fs::remove_file(work.join("package-lock.json"))?;
+    std::fs::write(work.join("package.json"), "{\"private\": true, \"type\": \"module\"}\n")?;
+    std::os::unix::fs::symlink(tools()?, above.join("node_modules"))?;
+    let mut npm = Command::new("npm");
+    // Offline: the packages need nothing but each other.
+    npm.args(["install", "--silent", "--offline", "--no-audit", "--no-fund"]);
+    env::run(npm.args(super::packages(".tgz")?).current_dir(&work))?;
+    Ok(work)
+}
+
+/// Checks types as a strict program sees them, then runs the tests.
+pub fn test() -> Result<()> {
+    let work = install()?;
+    for project in ["tsconfig.json", "tsconfig.adapters.json"] {
+        env::run(&mut tsc(&tools()?, &work.join(project)))?;
+    }
+    let docs = ["docs/sdk-node.md", "sdk/node/README.md"];
+    let docs = docs.map(|name| env::root().join(name).display().to_string()).join(":");
+    let mut node = Command::new("node");
+    node.args(["--expose-gc", "--test", "--test-reporter=dot"]).env("WASIBOX_DOCS", docs);
+    env::run(node.current_dir(&work))
+}
