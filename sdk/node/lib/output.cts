@@ -22,6 +22,7 @@ export class Output {
   #seen = 0;
   #arrived: { count: number; wake: () => void } | undefined;
   #failed: { error: unknown } | undefined;
+  #isOver = false;
 
   constructor(call: NativeCall, tell: Tell) {
     this.#call = call;
@@ -38,7 +39,7 @@ export class Output {
 
   #give(stream: Chunk["stream"], text: string): void {
     const taken = () => this.#call.taken();
-    if (text === "" || this.#failed) {
+    if (text === "" || this.#isOver || this.#failed) {
       taken();
       return;
     }
@@ -47,6 +48,11 @@ export class Output {
     } catch (error) {
       this.fail(error);
     }
+  }
+
+  /** Whoever read has gone: what still comes is passed over. */
+  stop(): void {
+    this.#isOver = true;
   }
 
   /** Ends the call: its reader cannot go on. */

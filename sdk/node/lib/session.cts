@@ -96,15 +96,22 @@ export class Session {
   async #call(what: What, options: ExecOptions, made: NativeCall, reader?: Tell | Callbacks): Promise<Outcome> {
     const { signal, stdin } = options;
     signal?.throwIfAborted();
-    const end = () => made.cancel();
-    signal?.addEventListener("abort", end, { once: true });
     const callbacks = reader instanceof Callbacks ? reader : undefined;
     const tell = reader instanceof Callbacks ? reader.tell : reader;
     const output = tell && new Output(made, tell);
     if (callbacks && output) callbacks.output = output;
+    let end = () => {};
+    const aborted = new Promise<never>((_, reject) => {
+      // A call that waits for another one is not begun; its caller need not wait, too.
+      end = () => {
+        made.cancel();
+        reject(signal?.reason);
+      };
+    });
+    signal?.addEventListener("abort", end, { once: true });
     try {
-      const told = await raising(() => this.#native.call(call(what, options), bytes(stdin), output?.take, made));
-      signal?.throwIfAborted();
+      const ended = raising(() => this.#native.call(call(what, options), bytes(stdin), output?.take, made));
+      const told = await (signal === undefined ? ended : Promise.race([ended, aborted]));
       await output?.finish(told.chunks);
       await callbacks?.settle();
       output?.check();
@@ -118,6 +125,7 @@ export class Session {
       throw error;
     } finally {
       signal?.removeEventListener("abort", end);
+      output?.stop();
     }
   }
 

@@ -1,8 +1,10 @@
 // Output as it comes, and calls that are ended.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { CancelledError, Engine, Session } from "wasibox";
 import { using } from "./using.mjs";
 
@@ -110,8 +112,10 @@ test("an aborted call ends the guest", () =>
     const reason = new RangeError("mine");
     await assert.rejects(s.exec("true", { signal: AbortSignal.abort(reason) }), reason);
     // A call that waits for another one is not begun.
-    const first = s.exec("sleep 1; echo first");
+    let hasEnded = false;
+    const first = s.exec("sleep 1; echo first").finally(() => (hasEnded = true));
     await assert.rejects(s.exec("echo > /tmp/second", { signal: AbortSignal.timeout(100) }), { name: "TimeoutError" });
+    assert.equal(hasEnded, false);
     assert.equal((await first).stdout, "first\n");
     assert.equal(await s.exists("/tmp/second"), false);
   }));
@@ -140,6 +144,26 @@ test("a process ends though sessions are open", () => {
     const s = await Session.create(); console.log((await s.exec("echo hi")).stdout.trim());`;
   const out = execFileSync(process.execPath, ["--input-type=module", "-e", script], { timeout: 120_000 });
   assert.equal(out.toString(), "hi\n");
+});
+
+test("threads of Node have sessions of their own, and may be ended", async () => {
+  const code = (command) => `const { parentPort } = require("node:worker_threads");
+    const { Session } = require("wasibox");
+    (async () => {
+      const s = await Session.create();
+      parentPort.postMessage((await s.exec("echo hi")).stdout);
+      ${command}
+    })();`;
+  const open = async (command) => {
+    const worker = new Worker(code(command), { eval: true });
+    assert.deepEqual(await once(worker, "message"), ["hi\n"]);
+    return worker;
+  };
+  assert.deepEqual(await once(await open("await s.close();"), "exit"), [0]);
+  const busy = await open('s.exec("yes", { onStdout() {} });');
+  await sleep(100);
+  await busy.terminate();
+  await using({}, async (s) => assert.equal((await s.exec("echo on")).stdout, "on\n"));
 });
 
 test("guests by threads", async () => {
