@@ -126,6 +126,15 @@ pub fn native_node(say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     Ok(program)
 }
 
+/// The file with Node's library, for the program built for this machine.
+///
+/// # Errors
+/// As [`build`].
+pub fn node_library(say: &mut dyn FnMut(&str)) -> Result<PathBuf> {
+    let root = library(&env::cache()?, &env::root().join("js"), &node()?, say)?;
+    Ok(root.join("usr/lib/js/node.lib"))
+}
+
 /// The tree with Node's library, `npm`, and of Node's own npm the package that knows versions.
 fn library(
     cache: &Path,

@@ -24,6 +24,7 @@ mod sdk;
 mod shared;
 mod suite;
 mod test;
+mod test262;
 mod tidy;
 
 use std::process::ExitCode;
@@ -84,6 +85,11 @@ const TASKS: &[(&str, &str, &str)] = &[
         "run Node's test/parallel of DIR in dist/image.webc; docs/javascript.md has the results",
     ),
     (
+        "test262",
+        "DIR [PATTERN...] [--native] [--sample N] [--jobs N]",
+        "run the language's own tests by our node and by QuickJS-NG; docs/javascript.md has the results",
+    ),
+    (
         "doors",
         "",
         "run the protocol's conformance suite, its Python client and schemathesis against dist/",
@@ -111,6 +117,7 @@ fn main() -> ExitCode {
         "programs" => programs::run(&rest),
         "javascript" => javascript::run(&rest),
         "node-suite" => node_suite::run(&rest),
+        "test262" => test262::run(&rest),
         "doors" => doors::run(&rest),
         "metrics" => metrics::run(),
         "tidy" => tidy::run(),

@@ -1,0 +1,218 @@
+//! `cargo xtask test262 DIR [PATTERN...]`: the language's own tests, by our `node` and by QuickJS-NG itself.
+//!
+//! DIR is a checkout of tc39/test262. Which of its tests are for the engine is told by QuickJS-NG's `test262.conf`;
+//! its program `run-test262`, of the same sources and built for this machine, says which of them it passes
+//! (`engine`). Ours are run by `test262/host.cjs` in the image, or with `--native` by the program built for this machine,
+//! many to a process; what fails there is run again in a process of its own, which counts. PATTERNs are
+//! beginnings of paths below `test/`. `--sample N` takes each Nth case. Results are in `docs/javascript.md`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::env;
+
+pub mod engine;
+mod suite;
+
+use suite::{Case, Configuration, Mode};
+
+/// Cases of one process.
+const TOGETHER: usize = 48;
+
+/// Processes of one guest.
+const PROCESSES: usize = 64;
+
+/// Runs each list in a process of its own, which has four minutes.
+const LOOP: &str = "for list in \"$3\"/*; do timeout 240 \"$1\" \"$2\" \"$list\" \"$4\"; done; :";
+
+struct Options {
+    dir: PathBuf,
+    patterns: Vec<String>,
+    jobs: usize,
+    sample: usize,
+    native: bool,
+}
+
+fn options(args: &[String]) -> Result<Options> {
+    let mut made =
+        Options { dir: PathBuf::new(), patterns: Vec::new(), jobs: 2, sample: 1, native: false };
+    let mut words = Vec::new();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut number = || -> Result<usize> {
+            let text = args.next().with_context(|| format!("{arg} wants a number"))?;
+            Ok(text.parse::<usize>().with_context(|| format!("{arg} {text}"))?.max(1))
+        };
+        match arg.as_str() {
+            "--jobs" => made.jobs = number()?,
+            "--sample" => made.sample = number()?,
+            "--native" => made.native = true,
+            word => words.push(word.to_string()),
+        }
+    }
+    let (dir, patterns) = words.split_first().context("which folder has test262?")?;
+    made.dir = PathBuf::from(dir).canonicalize().with_context(|| dir.clone())?;
+    made.patterns = patterns.to_vec();
+    Ok(made)
+}
+
+/// `cargo xtask test262 DIR [PATTERN...] [--native] [--sample N] [--jobs N]`.
+pub fn run(args: &[String]) -> Result<ExitCode> {
+    let options = options(args)?;
+    ensure!(options.dir.join("harness").is_dir(), "{}: no test262", options.dir.display());
+    let conf = String::from_utf8(env::read(&engine::sources()?.join("test262.conf"))?)?;
+    let configuration = Configuration::parse(&conf);
+    let (all, left_out) = suite::cases(&options.dir, &options.patterns, &configuration)?;
+    let cases: Vec<Case> = all.into_iter().step_by(options.sample).collect();
+    ensure!(!cases.is_empty(), "no test has such a path");
+    let out = env::root().join("target/javascript-suites/test262");
+    std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
+    let runner = Runner::new(&options, &out)?;
+    let mut failed = runner.all(&cases, TOGETHER)?;
+    // What another case has spoiled, or taken along when it ended the process.
+    let again: Vec<Case> = failed.keys().cloned().collect();
+    if !again.is_empty() {
+        failed = runner.all(&again, 1)?;
+    }
+    let theirs = engine::failures(&options.dir, &options.patterns, &out)?;
+    report(&cases, &failed, &theirs, &left_out, &out)
+}
+
+/// How lists of cases are run.
+struct Runner<'a> {
+    suite: &'a Path,
+    out: &'a Path,
+    jobs: usize,
+    native: Option<(PathBuf, PathBuf)>,
+}
+
+impl<'a> Runner<'a> {
+    fn new(options: &'a Options, out: &'a Path) -> Result<Runner<'a>> {
+        env::write(&out.join("host.cjs"), include_bytes!("test262/host.cjs"))?;
+        // Modules of test262 are called `.js`. Natively Node's detection of syntax has to find them.
+        env::write(&out.join("package.json"), b"{\"type\":\"module\"}")?;
+        let native = if options.native {
+            env::run(env::cached_cargo()?.args(["build", "--release", "--locked", "-p", "js"]))?;
+            let library = crate::js::node_library(&mut |line| eprintln!("      {line}"))?;
+            Some((env::cache()?.join("target/release/js"), library))
+        } else {
+            None
+        };
+        Ok(Runner { suite: &options.dir, out, jobs: options.jobs, native })
+    }
+
+    /// Runs cases, so many to a process; those that failed, with why.
+    fn all(&self, cases: &[Case], together: usize) -> Result<BTreeMap<Case, String>> {
+        // A guest has many processes: it takes longer to make than they do.
+        let guests: Vec<&[Case]> = cases.chunks(together * PROCESSES).collect();
+        let (next, came) = (AtomicUsize::new(0), Mutex::new(Ok(BTreeMap::new())));
+        std::thread::scope(|scope| {
+            for job in 0..self.jobs.min(guests.len()) {
+                let (next, came, guests) = (&next, &came, &guests);
+                scope.spawn(move || {
+                    while let Some(cases) = guests.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let one = self.guest(cases, together, job);
+                        let mut all = came.lock().unwrap_or_else(PoisonError::into_inner);
+                        match (one, all.as_mut()) {
+                            (Ok(one), Ok(all)) => all.extend(one),
+                            (Err(why), Ok(_)) => *all = Err(why),
+                            _ => {}
+                        }
+                    }
+                });
+            }
+        });
+        came.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs the cases of one guest.
+    fn guest(&self, cases: &[Case], together: usize, job: usize) -> Result<BTreeMap<Case, String>> {
+        let lists = self.out.join(format!("lists-{job}"));
+        let _ = std::fs::remove_dir_all(&lists);
+        std::fs::create_dir_all(&lists).with_context(|| lists.display().to_string())?;
+        for (number, list) in cases.chunks(together).enumerate() {
+            let line = |c: &Case| format!("{}\t{}\n", c.file, c.mode.name());
+            let text: String = list.iter().map(line).collect();
+            env::write(&lists.join(format!("{number}.txt")), text.as_bytes())?;
+        }
+        let done = self.command(&lists).stdin(Stdio::null()).output();
+        let done = done.context("no dist/runner; run cargo xtask dist first")?;
+        let mut failed: BTreeMap<Case, String> = BTreeMap::new();
+        failed.extend(cases.iter().map(|c| (c.clone(), "ended the process".to_string())));
+        for line in String::from_utf8_lossy(&done.stdout).lines() {
+            let mut parts = line.splitn(3, '\t');
+            let (Some(file), Some(mode), Some(what)) = (parts.next(), parts.next(), parts.next())
+            else {
+                continue;
+            };
+            let Some(mode) = Mode::named(mode) else { continue };
+            let case = Case { file: file.into(), mode };
+            match what {
+                "pass" => drop(failed.remove(&case)),
+                why => drop(failed.insert(case, why.to_string())),
+            }
+        }
+        Ok(failed)
+    }
+
+    fn command(&self, lists: &Path) -> Command {
+        let (host, suite) = (self.out.join("host.cjs"), self.suite);
+        if let Some((program, library)) = &self.native {
+            let mut command = Command::new("sh");
+            command.args(["-c", LOOP, "sh"]).arg(program).arg(host).arg(lists).arg(suite);
+            command.env("WASIBOX_NODE_LIB", library);
+            return command;
+        }
+        let dist = env::dist();
+        let mut command = Command::new(dist.join("runner"));
+        command.args(["exec", "--no-stdin", "--memory", "2G"]);
+        command.arg("--mount").arg(format!("{}:/t:ro", self.out.display()));
+        for part in ["test", "harness"] {
+            command.arg("--mount").arg(format!("{0}/{part}:/suite/{part}:ro", suite.display()));
+        }
+        let package = self.out.join("package.json");
+        command.arg("--mount").arg(format!("{}:/suite/package.json:ro", package.display()));
+        command.arg(dist.join("image.webc"));
+        let lists = lists.file_name().unwrap_or_default().to_string_lossy();
+        command.args(["--", "sh", "-c", LOOP, "sh", "node", "/t/host.cjs"]);
+        command.args([format!("/t/{lists}"), "/suite".into()]);
+        command
+    }
+}
+
+/// Counts, and what we pass and the engine fails, and the other way round.
+fn report(
+    cases: &[Case],
+    failed: &BTreeMap<Case, String>,
+    theirs: &BTreeSet<Case>,
+    left_out: &BTreeMap<String, usize>,
+    out: &Path,
+) -> Result<ExitCode> {
+    let rate = |failed: usize| 100.0 * (cases.len() - failed) as f64 / cases.len() as f64;
+    let run: BTreeSet<&Case> = cases.iter().collect();
+    let engine = theirs.iter().filter(|c| run.contains(c)).count();
+    println!("| | passed | failed | rate |\n|---|---|---|---|");
+    for (name, failed) in [("ours", failed.len()), ("QuickJS-NG", engine)] {
+        println!("| {name} | {} | {failed} | {:.2} % |", cases.len() - failed, rate(failed));
+    }
+    let ours: Vec<_> = failed.iter().filter(|(case, _)| !theirs.contains(case)).collect();
+    let better = theirs.iter().filter(|c| run.contains(c) && !failed.contains_key(c)).count();
+    println!("failed by ours alone: {}; by QuickJS-NG alone: {better}", ours.len());
+    println!("files left out: {}", left_out.values().sum::<usize>());
+    let mut list = String::new();
+    for (case, why) in failed {
+        let who = if theirs.contains(case) { "both" } else { "ours" };
+        list += &format!("{who}\t{}\t{}\t{why}\n", case.file, case.mode.name());
+    }
+    for (why, count) in left_out {
+        list += &format!("left out\t{count}\t{why}\n");
+    }
+    env::write(&out.join("test262.tsv"), list.as_bytes())?;
+    println!("what did not simply pass, and why: {}", out.join("test262.tsv").display());
+    Ok(if ours.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

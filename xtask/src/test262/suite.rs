@@ -1,0 +1,208 @@
+//! Which tests there are, and which of them the engine's own configuration asks for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::env;
+
+/// One run of a test's file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Case {
+    /// Below the suite's folder: `test/language/...`.
+    pub file: String,
+    pub mode: Mode,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    Sloppy,
+    Strict,
+    Module,
+    Raw,
+}
+
+impl Mode {
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Sloppy => "sloppy",
+            Mode::Strict => "strict",
+            Mode::Module => "module",
+            Mode::Raw => "raw",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Mode> {
+        [Mode::Sloppy, Mode::Strict, Mode::Module, Mode::Raw].into_iter().find(|m| m.name() == name)
+    }
+}
+
+/// What `test262.conf` of QuickJS-NG leaves out: features of no edition of the language yet, and files that
+/// its authors give reasons for there.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Configuration {
+    skipped: BTreeSet<String>,
+    excluded: Vec<String>,
+    included: Vec<String>,
+}
+
+impl Configuration {
+    pub fn parse(text: &str) -> Configuration {
+        let mut made = Configuration::default();
+        let mut section = "";
+        for line in text.lines() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if let Some(name) = line.strip_prefix('[') {
+                section = name.trim_end_matches(']');
+                continue;
+            }
+            let path = |path: &str| path.strip_prefix("test262/").unwrap_or(path).to_string();
+            match section {
+                "features" => {
+                    if let Some(name) = line.strip_suffix("=skip") {
+                        made.skipped.insert(name.to_string());
+                    }
+                }
+                "exclude" if line.starts_with('!') => made.included.push(path(&line[1..])),
+                "exclude" if !line.is_empty() => made.excluded.push(path(line)),
+                _ => {}
+            }
+        }
+        made
+    }
+
+    fn is_excluded(&self, file: &str) -> bool {
+        let among = |list: &[String]| list.iter().any(|p| file.starts_with(p.as_str()));
+        among(&self.excluded) && !among(&self.included)
+    }
+}
+
+/// The cases below the folders or files that are named (all of `test` if none is), and how many files are
+/// left out, by why.
+pub fn cases(
+    suite: &Path,
+    patterns: &[String],
+    configuration: &Configuration,
+) -> Result<(Vec<Case>, BTreeMap<String, usize>)> {
+    let mut files = Vec::new();
+    walk(&suite.join("test"), &mut files)?;
+    let (mut cases, mut left_out) = (Vec::new(), BTreeMap::<String, usize>::new());
+    for path in files {
+        let file = path.strip_prefix(suite).unwrap_or(&path).to_string_lossy().into_owned();
+        let inner = file.strip_prefix("test/").unwrap_or(&file);
+        if !patterns.is_empty() && !patterns.iter().any(|p| inner.starts_with(p.as_str())) {
+            continue;
+        }
+        if configuration.is_excluded(&file) {
+            *left_out.entry("excluded".into()).or_default() += 1;
+            continue;
+        }
+        let text = String::from_utf8_lossy(&env::read(&path)?).into_owned();
+        let head = frontmatter(&text);
+        if let Some(skip) =
+            words(head, "features").into_iter().find(|f| configuration.skipped.contains(*f))
+        {
+            *left_out.entry(skip.to_string()).or_default() += 1;
+            continue;
+        }
+        let modes = modes_of(&text);
+        cases.extend(modes.iter().map(|mode| Case { file: file.clone(), mode: *mode }));
+    }
+    Ok((cases, left_out))
+}
+
+fn walk(dir: &Path, out: &mut Vec<PathBuf>) -> Result<()> {
+    let mut entries = std::fs::read_dir(dir)
+        .with_context(|| dir.display().to_string())?
+        .collect::<std::io::Result<Vec<_>>>()?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type()?.is_dir() {
+            walk(&path, out)?;
+        } else if name.ends_with(".js") && !name.contains("_FIXTURE") {
+            out.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The text between `/*---` and `---*/`.
+fn frontmatter(text: &str) -> &str {
+    let Some((_, rest)) = text.split_once("/*---") else { return "" };
+    rest.split_once("---*/").map_or("", |(head, _)| head)
+}
+
+/// A key's list, `[a, b]` or a line for each.
+fn words<'t>(head: &'t str, key: &str) -> Vec<&'t str> {
+    let mut lines = head.lines();
+    for line in lines.by_ref() {
+        let Some(rest) = line.strip_prefix(key).and_then(|r| r.strip_prefix(':')) else { continue };
+        let rest = rest.trim();
+        if let Some(list) = rest.strip_prefix('[') {
+            // A list may go on for several lines.
+            let begin = list.as_ptr() as usize - head.as_ptr() as usize;
+            let list = head[begin..].split(']').next().unwrap_or_default();
+            return list.split(',').map(str::trim).filter(|w| !w.is_empty()).collect();
+        }
+        return lines.map_while(|l| l.trim_start().strip_prefix("- ").map(str::trim)).collect();
+    }
+    Vec::new()
+}
+
+/// The modes in which a test of this text is to be run.
+pub fn modes_of(text: &str) -> &'static [Mode] {
+    modes(&words(frontmatter(text), "flags"))
+}
+
+/// test262's `INTERPRETING.md`, "Strict Mode".
+fn modes(flags: &[&str]) -> &'static [Mode] {
+    let has = |flag| flags.contains(&flag);
+    if has("raw") {
+        &[Mode::Raw]
+    } else if has("module") {
+        &[Mode::Module]
+    } else if has("onlyStrict") {
+        &[Mode::Strict]
+    } else if has("noStrict") {
+        &[Mode::Sloppy]
+    } else {
+        &[Mode::Sloppy, Mode::Strict]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read_in_each_form() {
+        let head =
+            "\nflags: [module, async]\nfeatures:\n  - A.b\n  - c\nincludes: [x.js,\n  y.js]\n";
+        assert_eq!(words(head, "flags"), ["module", "async"]);
+        assert_eq!(words(head, "features"), ["A.b", "c"]);
+        assert_eq!(words(head, "includes"), ["x.js", "y.js"]);
+        assert!(words(head, "locale").is_empty());
+    }
+
+    #[test]
+    fn modes_are_those_of_the_flags() {
+        assert_eq!(modes(&[]), [Mode::Sloppy, Mode::Strict]);
+        assert_eq!(modes(&["async", "noStrict"]), [Mode::Sloppy]);
+        assert_eq!(modes(&["raw"]), [Mode::Raw]);
+    }
+
+    #[test]
+    fn a_configuration_leaves_out() {
+        let made = Configuration::parse(
+            "[config]\nmode=default\n[features]\nA\nB=skip # why\nC=!tcc\n[exclude]\n# none\n\
+             test262/test/intl402/\ntest262/test/staging/\n!test262/test/staging/using/\n[tests]\n",
+        );
+        assert_eq!(made.skipped, ["B".to_string()].into());
+        assert!(made.is_excluded("test/intl402/a.js"));
+        assert!(made.is_excluded("test/staging/a.js"));
+        assert!(!made.is_excluded("test/staging/using/a.js"));
+    }
+}
