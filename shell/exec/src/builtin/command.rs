@@ -89,8 +89,8 @@ pub(super) fn run(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
         Found::Nothing(m) => {
             let shown = m.file.as_deref().map_or(argv[0].as_slice(), box_sys::path::to_bytes);
             let shown = shown.to_vec();
-            shell.error(&[&shown, b": ", m.message.as_bytes()]);
-            Ok(m.status)
+            shell.error(&[&shown, b": ", m.why.to_string().as_bytes()]);
+            Ok(m.status())
         }
         _ => Ok(127),
     }

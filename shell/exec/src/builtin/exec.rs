@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::Call;
 use crate::Shell;
-use crate::command::{Found, Missing, Pumps};
+use crate::command::{Found, Missing, Pumps, Why};
 use crate::shell::Flow;
 use crate::state::options::ShOpt;
 use crate::state::traps;
@@ -56,9 +56,9 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     let alone = shell.state.own_pid == shell.sys.pid() && shell.sys.concurrent();
     if alone && let Some(m) = shell.exec_program(&found, &argv) {
-        shell.builtin_error(call.name(), &[name, b": ", m.message.as_bytes()]);
+        shell.builtin_error(call.name(), &[name, b": ", m.why.to_string().as_bytes()]);
         // Descriptors may be gone: nothing can go on.
-        return Err(shell.ends_with(m.status));
+        return Err(shell.ends_with(m.status()));
     }
     let mut pumps = Pumps::default();
     match shell.start_program(&found, &argv, &mut pumps) {
@@ -68,8 +68,8 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             Err(shell.ends_with(status))
         }
         Err(m) => {
-            shell.builtin_error(call.name(), &[name, b": ", m.message.as_bytes()]);
-            fail(shell, m.status)
+            shell.builtin_error(call.name(), &[name, b": ", m.why.to_string().as_bytes()]);
+            fail(shell, m.status())
         }
     }
 }
@@ -78,13 +78,14 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 /// full path before it is looked at, and by then the EXIT trap is gone.
 fn complain(shell: &mut Shell<'_>, command: &[u8], name: &[u8], m: &Missing) -> i32 {
     let directory = !name.is_empty() && shell.path(name).is_dir();
-    match m.message.as_str() {
-        "command not found" if directory => {
+    let reason = m.why.to_string();
+    match m.why {
+        Why::NotFound if directory => {
             shell.builtin_error(command, &[name, b": cannot execute: Is a directory"]);
             return 126;
         }
-        "command not found" => shell.builtin_error(command, &[name, b": not found"]),
-        reason if (m.file.is_some() || name.contains(&b'/')) && !reason.contains(':') => {
+        Why::NotFound => shell.builtin_error(command, &[name, b": not found"]),
+        Why::NoPath | Why::System { .. } if m.file.is_some() || name.contains(&b'/') => {
             let mut full = name.to_vec();
             if let Some(file) = &m.file {
                 full = box_sys::path::to_bytes(file).to_vec();
@@ -96,12 +97,12 @@ fn complain(shell: &mut Shell<'_>, command: &[u8], name: &[u8], m: &Missing) -> 
                 full = [at.as_slice(), name.strip_prefix(b"./").unwrap_or(name)].concat();
             }
             shell.error(&[&full, b": ", reason.as_bytes()]);
-            if m.status == 126 {
+            if m.status() == 126 {
                 shell.builtin_error(command, &[&full, b": cannot execute: ", reason.as_bytes()]);
             }
             shell.state.traps.set(traps::EXIT, None);
         }
-        reason => shell.builtin_error(command, &[name, b": ", reason.as_bytes()]),
+        _ => shell.builtin_error(command, &[name, b": ", reason.as_bytes()]),
     }
-    m.status
+    m.status()
 }

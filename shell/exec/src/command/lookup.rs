@@ -29,11 +29,43 @@ pub struct ProgramFile {
     pub file: PathBuf,
 }
 
+/// Why a command cannot be run.
+#[derive(Clone, Debug)]
+pub enum Why {
+    /// No directory of PATH has it.
+    NotFound,
+    /// There is no PATH to look in.
+    NoPath,
+    /// A call of the system's about the file failed: its error, and whether the file is missing.
+    System { error: String, is_missing: bool },
+    /// The interpreter that a script names is not there.
+    NoInterpreter,
+    /// The interpreter that a script names may not be run.
+    BadInterpreter(Vec<u8>),
+    /// A program for another machine.
+    Binary,
+}
+
+impl std::fmt::Display for Why {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Why::NotFound => f.write_str("command not found"),
+            Why::NoPath => f.write_str("No such file or directory"),
+            Why::System { error, .. } => f.write_str(error),
+            Why::NoInterpreter => f.write_str("cannot execute: required file not found"),
+            Why::BadInterpreter(name) => {
+                let name = String::from_utf8_lossy(name);
+                write!(f, "{name}: bad interpreter: Permission denied")
+            }
+            Why::Binary => f.write_str("cannot execute binary file: Exec format error"),
+        }
+    }
+}
+
 /// Why there is no such command.
 #[derive(Clone, Debug)]
 pub struct Missing {
-    pub status: i32,
-    pub message: String,
+    pub why: Why,
     /// The file that PATH led to.
     pub file: Option<PathBuf>,
 }
@@ -41,8 +73,8 @@ pub struct Missing {
 impl Missing {
     /// Why a program cannot be started.
     pub(crate) fn of(e: &std::io::Error) -> Missing {
-        let status = if e.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
-        Missing::new(status, strerror(e))
+        let is_missing = e.kind() == std::io::ErrorKind::NotFound;
+        Missing::new(Why::System { error: strerror(e), is_missing })
     }
 
     /// The same of the file that a name without a slash led to.
@@ -51,8 +83,21 @@ impl Missing {
         self
     }
 
-    fn new(status: i32, message: impl Into<String>) -> Missing {
-        Missing { status, message: message.into(), file: None }
+    fn new(why: Why) -> Missing {
+        Missing { why, file: None }
+    }
+
+    /// The exit status (POSIX, Shell Command Language, 2.8.2).
+    pub(crate) fn status(&self) -> i32 {
+        match self.why {
+            Why::NotFound | Why::NoPath | Why::NoInterpreter => 127,
+            Why::System { is_missing: true, .. } => 127,
+            Why::System { is_missing: false, .. } | Why::BadInterpreter(_) | Why::Binary => 126,
+        }
+    }
+
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self.why, Why::NotFound)
     }
 }
 
@@ -103,12 +148,12 @@ impl Shell<'_> {
             }
         }
         let Some(search) = self.var(b"PATH") else {
-            return Err(Missing::new(127, "No such file or directory"));
+            return Err(Missing::new(Why::NoPath));
         };
         self.about_to_look();
         let not_found = || match search.is_empty() {
-            true => Missing::new(127, "No such file or directory"),
-            false => Missing::new(127, "command not found"),
+            true => Missing::new(Why::NoPath),
+            false => Missing::new(Why::NotFound),
         };
         let Some(file) = program::find(name, &search, &self.state.cwd, self.table) else {
             // bash takes a file that is there but not executable as the last resort, for its message.
@@ -149,31 +194,20 @@ impl Shell<'_> {
                     b"/bin" | b"/usr/bin"
                 ) && self.table.is_program(name);
                 if !ours && !program::is_executable(&found) {
-                    if !found.exists() {
-                        let why = "cannot execute: required file not found";
-                        return Err(Missing::new(127, why));
-                    }
-                    let i = String::from_utf8_lossy(&interpreter).into_owned();
-                    let why = format!("{i}: bad interpreter: Permission denied");
-                    return Err(Missing::new(126, why));
+                    return Err(Missing::new(match found.exists() {
+                        true => Why::BadInterpreter(interpreter),
+                        false => Why::NoInterpreter,
+                    }));
                 }
                 Ok(ProgramFile { program: found, leading: Some(leading), file })
             }
-            Ok(Program::Binary) => {
-                Err(Missing::new(126, "cannot execute binary file: Exec format error"))
-            }
+            Ok(Program::Binary) => Err(Missing::new(Why::Binary)),
             // A descriptor of the shell, which no program finds under this name.
-            Err(_) if self.names_descriptor(name) => Err(Missing::new(126, "Permission denied")),
-            Err(e) => {
-                let status = if e.kind() == std::io::ErrorKind::NotFound
-                    || e.raw_os_error() == Some(box_sys::errno::code::ENOTDIR)
-                {
-                    if e.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 }
-                } else {
-                    126
-                };
-                Err(Missing::new(status, strerror(&e)))
+            Err(_) if self.names_descriptor(name) => {
+                let error = box_sys::errno::code::EACCES;
+                Err(Missing::of(&std::io::Error::from_raw_os_error(error)))
             }
+            Err(e) => Err(Missing::of(&e)),
         }
     }
 

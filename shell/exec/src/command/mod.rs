@@ -12,5 +12,5 @@ mod lookup;
 mod program;
 mod spawn;
 
-pub use lookup::{Found, Missing};
+pub use lookup::{Found, Missing, Why};
 pub(crate) use spawn::Pumps;

@@ -117,8 +117,7 @@ impl Shell<'_> {
     /// A command that cannot be run: the message, or the user's `command_not_found_handle`.
     pub(crate) fn command_missing(&mut self, m: &Missing, argv: &[Str]) -> Flow {
         let handler = b"command_not_found_handle".as_slice();
-        if m.status == 127
-            && m.message == "command not found"
+        if m.is_not_found()
             && let Some(f) = self.state.functions.get(handler).cloned()
         {
             let mut call = vec![Rc::new(handler.to_vec())];
@@ -132,13 +131,13 @@ impl Shell<'_> {
             }
             None => argv[0].to_vec(),
         };
-        self.error(&[&name, b": ", m.message.as_bytes()]);
-        if m.message == "command not found"
+        self.error(&[&name, b": ", m.why.to_string().as_bytes()]);
+        if m.is_not_found()
             && let Some(text) = box_applet::instead::instead(&argv[0], self.table)
         {
             self.error(&[&name, b": ", text.as_bytes()]);
         }
-        Ok(m.status)
+        Ok(m.status())
     }
 
     /// The program file that runs code of this shell in a process of its own.
