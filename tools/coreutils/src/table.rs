@@ -47,7 +47,7 @@ pub const APPLETS: &[Applet] = &[
     Applet::new("flock", own::flock::run, "run a command under a file lock"),
     uutils::FMT,
     uutils::FOLD,
-    Applet::quick("free", own::kill::free, "print memory use"),
+    Applet::new("free", own::free::run, "print memory use"),
     Applet::quick("getent", own::getent::run, "print entries of system databases"),
     Applet::quick("getopt", own::getopt::run, "parse command options"),
     Applet::quick("groups", own::id::groups, "print the groups a user is in"),

@@ -5,7 +5,7 @@ use std::io::Write;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
 
-use crate::common::{clock, input, number, quote};
+use crate::common::{clock, input, number};
 use box_text::time::civil;
 
 const SPEC: Spec = Spec {
@@ -46,6 +46,29 @@ const MONTHS: [&str; 12] = [
 /// Columns of a month.
 const WIDTH: usize = 20;
 
+/// The first day of the Gregorian calendar in Britain and its colonies; the day before it was the 2nd (cal(1)).
+const REFORM: (i64, i64, i64) = (1752, 9, 14);
+
+/// Days since 1970-01-01 of a date in the calendar that was in force.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    if (year, month, day) >= REFORM {
+        return civil::days(year, month, day);
+    }
+    // March is the first month of a year that ends with the leap day.
+    let january = i64::from(month < 3);
+    let (years, months) = (year + 4800 - january, month + 12 * january - 3);
+    day + (153 * months + 2) / 5 + 365 * years + years / 4 - 32_083 - 2_440_588
+}
+
+/// The days that a month has.
+fn days_of(year: i64, month: i64) -> impl Iterator<Item = i64> {
+    let leaps = (year, month) < (REFORM.0, REFORM.1) && month == 2 && year % 4 == 0;
+    let last = if leaps { 29 } else { civil::month_len(year, month) };
+    let is_gap =
+        move |day: &i64| (year, month) == (REFORM.0, REFORM.1) && (3..REFORM.2).contains(day);
+    (1..=last).filter(move |day| !is_gap(day))
+}
+
 /// Lines of a month: title, days of the week, six weeks.
 fn month_lines(year: i64, month: i64, monday: bool, with_year: bool) -> Vec<String> {
     let name =
@@ -60,11 +83,11 @@ fn month_lines(year: i64, month: i64, monday: bool, with_year: bool) -> Vec<Stri
             "Su Mo Tu We Th Fr Sa".to_string()
         },
     ];
-    let first = civil::weekday(civil::days(year, month, 1));
+    let first = civil::weekday(days(year, month, 1));
     let skip = if monday { (first + 6) % 7 } else { first };
     let mut line = "   ".repeat(usize::try_from(skip).unwrap_or(0));
     let mut column = skip;
-    for day in 1..=civil::month_len(year, month) {
+    for day in days_of(year, month) {
         line.push_str(&format!("{day:2}"));
         column += 1;
         if column == 7 {
@@ -116,9 +139,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         number::decimal(t).and_then(|n| i64::try_from(n).ok()).filter(|n| (1..=9999).contains(n))
     };
     let (mut year, mut month, mut whole) = (today.year, today.month, p.has('y'));
-    let bad = |ctx: &mut Ctx<'_>, what: &str, t: &[u8]| {
-        let shown = quote::always(t);
-        ctx.error_bytes(&[&shown, b" is no ", what.as_bytes()]);
+    let no_year = |ctx: &mut Ctx<'_>, t: &[u8]| {
+        ctx.error_bytes(&[b"not a valid year ", t]);
+        Exit::FAILURE
+    };
+    let no_month = |ctx: &mut Ctx<'_>, t: &[u8]| {
+        ctx.error_bytes(&[t, b" is neither a month number (1..12) nor a name"]);
         Exit::FAILURE
     };
     let operands = p.operands.clone();
@@ -127,20 +153,20 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         // One number is a year, one name a month.
         [one] if one.first().is_some_and(u8::is_ascii_digit) => match year_of(one) {
             Some(y) => (year, whole) = (y, true),
-            None => return bad(ctx, "year (1..9999)", one),
+            None => return no_year(ctx, one),
         },
         [one] => match month_number(one) {
             Some(m) => month = m,
-            None => return bad(ctx, "month name", one),
+            None => return no_year(ctx, one),
         },
         [rest @ .., m, y] if rest.len() < 2 => {
             match month_number(m) {
                 Some(n) => month = n,
-                None => return bad(ctx, "month number (1..12)", m),
+                None => return no_month(ctx, m),
             }
             match year_of(y) {
                 Some(n) => year = n,
-                None => return bad(ctx, "year (1..9999)", y),
+                None => return no_year(ctx, y),
             }
         }
         [.., extra] => {
@@ -151,7 +177,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     if let Some(m) = p.last('m') {
         match month_number(m) {
             Some(n) => (month, whole) = (n, false),
-            None => return bad(ctx, "month number (1..12) nor a name", m),
+            None => return no_month(ctx, m),
         }
     }
     let monday = p.last_of(&['M', 'S']) == Some('M');

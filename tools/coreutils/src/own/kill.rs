@@ -1,4 +1,4 @@
-//! `kill`, `pgrep`, `pkill`, `ps`, `free`: processes and memory, as far as the guest knows of them.
+//! `kill`, `pgrep`, `pkill`, `ps`: processes, as far as the guest knows of them.
 
 use std::io::Write;
 
@@ -580,79 +580,6 @@ fn matching(ctx: &mut Ctx<'_>, args: &[Vec<u8>], send: bool) -> Exit {
         let _ = ctx.stdout.write_all(format!("{}\n", items.join(&delimiter)).as_bytes());
     }
     if any { Exit::SUCCESS } else { Exit::FAILURE }
-}
-
-const FREE: Spec = Spec {
-    usage: "[options]",
-    about: "Display amount of free and used memory in the system.",
-    options: &[
-        Opt::flag('b', "bytes", "show output in bytes"),
-        Opt::flag('k', "kibi", "show output in kibibytes"),
-        Opt::flag('m', "mebi", "show output in mebibytes"),
-        Opt::flag('g', "gibi", "show output in gibibytes"),
-        Opt::flag('h', "human", "show human-readable output"),
-        Opt::flag('t', "total", "show total for RAM + swap"),
-        Opt::flag('w', "wide", "wide output (ignored)"),
-    ],
-    after: "",
-    posix_order: false,
-};
-
-pub(crate) fn free(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match FREE.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let get = |name: &str| -> u64 {
-        let line = text.lines().find(|l| l.starts_with(name) && l[name.len()..].starts_with(':'));
-        line.and_then(|l| l.split_whitespace().nth(1)?.parse::<u64>().ok()).unwrap_or(0) * 1024
-    };
-    // Without /proc: the 4 GiB a wasm32 process can address.
-    let total = if text.is_empty() { 1 << 32 } else { get("MemTotal") };
-    let free = if text.is_empty() { total } else { get("MemFree") };
-    let cache = get("Buffers") + get("Cached") + get("SReclaimable");
-    let available = if text.is_empty() { total } else { get("MemAvailable") };
-    let shared = get("Shmem");
-    let used = total.saturating_sub(available);
-    let (swap, swap_free) = (get("SwapTotal"), get("SwapFree"));
-    let show = |n: u64| match p.last_of(&['b', 'k', 'm', 'g', 'h']) {
-        Some('b') => n.to_string(),
-        Some('m') => (n >> 20).to_string(),
-        Some('g') => (n >> 30).to_string(),
-        Some('h') => {
-            let (mut v, mut unit) = (n as f64, 0);
-            while v >= 1024.0 && unit < 5 {
-                v /= 1024.0;
-                unit += 1;
-            }
-            let name = ["B", "Ki", "Mi", "Gi", "Ti", "Pi"][unit];
-            if unit == 0 || v >= 10.0 { format!("{v:.0}{name}") } else { format!("{v:.1}{name}") }
-        }
-        _ => (n >> 10).to_string(),
-    };
-    let row = |name: &str, cells: &[u64]| {
-        let mut line = format!("{name:<7}");
-        for c in cells {
-            line.push_str(&format!(" {:>11}", show(*c)));
-        }
-        line.push('\n');
-        line
-    };
-    let mut out = format!(
-        "{:7} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}\n",
-        "", "total", "used", "free", "shared", "buff/cache", "available"
-    );
-    out.push_str(&row("Mem:", &[total, used, free, shared, cache, available]));
-    out.push_str(&row("Swap:", &[swap, swap - swap_free.min(swap), swap_free]));
-    if p.has('t') {
-        out.push_str(&row(
-            "Total:",
-            &[total + swap, used + swap - swap_free.min(swap), free + swap_free],
-        ));
-    }
-    let _ = ctx.stdout.write_all(out.as_bytes());
-    Exit::SUCCESS
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub(crate) mod env;
 pub(crate) mod envsubst;
 pub(crate) mod file;
 pub(crate) mod flock;
+pub(crate) mod free;
 pub(crate) mod getent;
 pub(crate) mod getopt;
 pub(crate) mod head;

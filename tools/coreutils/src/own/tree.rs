@@ -326,21 +326,31 @@ fn details(o: &Options, names: &mut Names, s: &Stat) -> Vec<u8> {
     if parts.is_empty() { Vec::new() } else { format!("[{}]  ", parts.join(" ")).into_bytes() }
 }
 
+/// A name as it is shown: characters that do not print become escapes or question marks; in a locale that has ASCII
+/// only, spaces, backslashes and all bytes beyond, too.
 fn name_of(o: &Options, name: &[u8]) -> Vec<u8> {
+    let quoted = o.p.has('Q');
     let mut out = Vec::new();
-    if o.p.has('Q') {
+    if quoted {
         out.push(b'"');
     }
     for &b in name {
         match b {
-            0..=0x1f | 0x7f if o.p.has('q') => out.push(b'?'),
-            0..=0x1f | 0x7f if !o.p.has('N') => {
-                out.extend_from_slice(format!("\\{b:03o}").as_bytes())
+            b if o.p.has('N') => out.push(b),
+            b'"' if quoted => out.extend_from_slice(b"\\\""),
+            b' ' if !o.unicode && !quoted => out.extend_from_slice(b"\\ "),
+            b'\\' if !o.unicode => out.extend_from_slice(b"\\\\"),
+            0x07..=0x0d if !o.unicode => {
+                out.extend_from_slice(&[b'\\', b"abtnvfr"[usize::from(b - 0x07)]]);
             }
+            0..=0x1f | 0x7f if o.p.has('q') => out.push(b'?'),
+            0x80.. if !o.unicode && o.p.has('q') => out.push(b'?'),
+            0..=0x1f | 0x7f => out.extend_from_slice(format!("\\{b:03o}").as_bytes()),
+            0x80.. if !o.unicode => out.extend_from_slice(format!("\\{b:03o}").as_bytes()),
             b => out.push(b),
         }
     }
-    if o.p.has('Q') {
+    if quoted {
         out.push(b'"');
     }
     out
@@ -386,6 +396,7 @@ fn drawing(
         out.extend_from_slice(
             format!("  [{} entries exceeds filelimit, not opening dir]\n", first.len()).as_bytes(),
         );
+        totals.dirs += 1;
         return;
     }
     out.push(b'\n');
@@ -435,9 +446,6 @@ fn drawing(
         out.extend_from_slice(&name_of(o, if o.p.has('f') { &path } else { &item.name }));
         match &item.target {
             Some((text, t)) => {
-                if o.p.has('F') {
-                    out.push(b'@');
-                }
                 out.extend_from_slice(b" -> ");
                 out.extend_from_slice(&name_of(o, text));
                 if let Some(s) = t {

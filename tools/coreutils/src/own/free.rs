@@ -1,0 +1,199 @@
+//! `free` (procps-ng): memory of the machine, from `/proc/meminfo`.
+
+use std::io::Write;
+use std::time::Duration;
+
+use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::{Ctx, Exit};
+
+use crate::common::{number, quote};
+use crate::own::sleep;
+
+const SPEC: Spec = Spec {
+    usage: "[options]",
+    about: "Display amount of free and used memory in the system.",
+    options: &[
+        Opt::flag('b', "bytes", "show output in bytes"),
+        Opt::flag('K', "kilo", "show output in kilobytes").long_only(),
+        Opt::flag('M', "mega", "show output in megabytes").long_only(),
+        Opt::flag('G', "giga", "show output in gigabytes").long_only(),
+        Opt::flag('T', "tera", "show output in terabytes").long_only(),
+        Opt::flag('P', "peta", "show output in petabytes").long_only(),
+        Opt::flag('k', "kibi", "show output in kibibytes"),
+        Opt::flag('m', "mebi", "show output in mebibytes"),
+        Opt::flag('g', "gibi", "show output in gibibytes"),
+        Opt::flag('e', "tebi", "show output in tebibytes").long_only(),
+        Opt::flag('p', "pebi", "show output in pebibytes").long_only(),
+        Opt::flag('h', "human", "show human-readable output"),
+        Opt::flag('I', "si", "use powers of 1000 not 1024").long_only(),
+        Opt::flag('l', "lohi", "show detailed low and high memory statistics"),
+        Opt::flag('t', "total", "show total for RAM + swap"),
+        Opt::flag('v', "committed", "show committed memory and commit limit"),
+        Opt::value('s', "seconds", "N", "repeat printing every N seconds"),
+        Opt::value('c', "count", "N", "repeat printing N times, then exit"),
+        Opt::flag('w', "wide", "wide output"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+/// In what amounts are shown.
+#[derive(Clone, Copy)]
+enum Unit {
+    /// So many bytes.
+    Bytes(u64),
+    /// The largest that leaves at most three digits, each so many times the one before.
+    Human(u64),
+}
+
+impl Unit {
+    fn of(p: &Parsed) -> Unit {
+        let base: u64 = if p.has('I') { 1000 } else { 1024 };
+        let chosen = p.last_of(&['b', 'K', 'M', 'G', 'T', 'P', 'k', 'm', 'g', 'e', 'p', 'h']);
+        match chosen {
+            Some('h') => Unit::Human(base),
+            Some('b') => Unit::Bytes(1),
+            Some('K') => Unit::Bytes(1000),
+            Some('M') => Unit::Bytes(1000u64.pow(2)),
+            Some('G') => Unit::Bytes(1000u64.pow(3)),
+            Some('T') => Unit::Bytes(1000u64.pow(4)),
+            Some('P') => Unit::Bytes(1000u64.pow(5)),
+            Some('m') => Unit::Bytes(base.pow(2)),
+            Some('g') => Unit::Bytes(base.pow(3)),
+            Some('e') => Unit::Bytes(base.pow(4)),
+            Some('p') => Unit::Bytes(base.pow(5)),
+            _ => Unit::Bytes(base),
+        }
+    }
+
+    fn show(self, bytes: u64) -> String {
+        let base = match self {
+            Unit::Bytes(n) => return (bytes / n).to_string(),
+            Unit::Human(base) => base,
+        };
+        let (mut value, mut power) = (bytes as f64, 0);
+        while value >= base as f64 && power < 5 {
+            value /= base as f64;
+            power += 1;
+        }
+        let suffix = match (["", "K", "M", "G", "T", "P"][power], base) {
+            ("", _) => return format!("{bytes}B"),
+            (letter, 1000) => letter.to_string(),
+            (letter, _) => format!("{letter}i"),
+        };
+        if value >= 10.0 {
+            format!("{}{suffix}", value as u64)
+        } else {
+            format!("{value:.1}{suffix}")
+        }
+    }
+}
+
+/// `/proc/meminfo`, in bytes.
+struct Memory(String);
+
+impl Memory {
+    fn read() -> Memory {
+        Memory(std::fs::read_to_string("/proc/meminfo").unwrap_or_default())
+    }
+
+    fn known(&self, name: &str) -> Option<u64> {
+        let value = self.0.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        Some(value.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+    }
+
+    fn get(&self, name: &str) -> u64 {
+        self.known(name).unwrap_or(0)
+    }
+}
+
+fn row(name: &str, unit: Unit, cells: &[u64]) -> String {
+    let cells = cells.iter().map(|c| format!(" {:>11}", unit.show(*c)));
+    format!("{name:<7}{}\n", cells.collect::<String>())
+}
+
+fn table(p: &Parsed, unit: Unit) -> String {
+    let memory = Memory::read();
+    // Without /proc: the 4 GiB a wasm32 process can address.
+    let total = memory.known("MemTotal").unwrap_or(1 << 32);
+    let free = memory.known("MemFree").unwrap_or(total);
+    let available = memory.known("MemAvailable").unwrap_or(free);
+    let buffers = memory.get("Buffers");
+    let cache = memory.get("Cached") + memory.get("SReclaimable");
+    let used = total.saturating_sub(available);
+    let shared = memory.get("Shmem");
+    let swap = memory.get("SwapTotal");
+    let swap_free = memory.get("SwapFree");
+    let swap_used = swap.saturating_sub(swap_free);
+    let (caches, cached) = match p.has('w') {
+        true => (&["buffers", "cache"][..], &[buffers, cache][..]),
+        false => (&["buff/cache"][..], &[buffers + cache][..]),
+    };
+    let names = [&["total", "used", "free", "shared"], caches, &["available"]].concat();
+    let names = names.iter().map(|n| format!(" {n:>11}"));
+    let mut out = format!("{:7}{}\n", "", names.collect::<String>());
+    out += &row("Mem:", unit, &[&[total, used, free, shared], cached, &[available]].concat());
+    if p.has('l') {
+        // Nothing is out of the reach of a 64-bit kernel.
+        out += &row("Low:", unit, &[total, total.saturating_sub(free), free]);
+        out += &row("High:", unit, &[0, 0, 0]);
+    }
+    out += &row("Swap:", unit, &[swap, swap_used, swap_free]);
+    if p.has('t') {
+        out += &row("Total:", unit, &[total + swap, used + swap_used, free + swap_free]);
+    }
+    if p.has('v') {
+        let (limit, committed) = (memory.get("CommitLimit"), memory.get("Committed_AS"));
+        out += &row("Comm:", unit, &[limit, committed, limit.saturating_sub(committed)]);
+    }
+    out
+}
+
+/// Tells what is wrong with an option's argument.
+fn refuse(ctx: &mut Ctx<'_>, message: &str, text: &[u8], why: &str) -> Exit {
+    ctx.error_bytes(&[message.as_bytes(), b": ", &quote::always(text), why.as_bytes()]);
+    Exit::FAILURE
+}
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let pause = match p.last('s').map(|text| (text, sleep::seconds(text))) {
+        None => None,
+        Some((_, Some(n))) if n >= 1e-6 => Some(sleep::duration(n)),
+        Some((text, Some(_))) => {
+            ctx.error_bytes(&[b"seconds argument `", text, b"' is not positive number"]);
+            return Exit::FAILURE;
+        }
+        Some((text, None)) => {
+            return refuse(ctx, "seconds argument failed", text, ": Invalid argument");
+        }
+    };
+    let count = match p.last('c').map(|text| (text, number::decimal(text))) {
+        None => None,
+        Some((_, Some(n))) if n > 0 => Some(n),
+        Some((text, Some(_))) => {
+            let why = ": Numerical result out of range";
+            return refuse(ctx, "failed to parse count argument", text, why);
+        }
+        Some((text, None)) => return refuse(ctx, "failed to parse count argument", text, ""),
+    };
+    let unit = Unit::of(&p);
+    let mut left = count.unwrap_or(if pause.is_some() { u64::MAX } else { 1 });
+    loop {
+        let out = table(&p, unit);
+        if ctx.stdout.write_all(out.as_bytes()).is_err() {
+            return Exit::FAILURE;
+        }
+        left -= 1;
+        if left == 0 {
+            return Exit::SUCCESS;
+        }
+        if ctx.stdout.write_all(b"\n").and_then(|()| ctx.stdout.flush()).is_err() {
+            return Exit::FAILURE;
+        }
+        std::thread::sleep(pause.unwrap_or(Duration::from_secs(1)));
+    }
+}
