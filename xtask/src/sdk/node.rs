@@ -34,7 +34,7 @@ fn tsc(tools: &Path, project: &Path) -> Command {
 /// Makes the package's file in `out`.
 pub fn package(out: &Path) -> Result<()> {
     let built = kept::build(&NATIVE)?;
-    let stage = env::cache()?.join(format!("sdk-node-{}", std::process::id()));
+    let stage = env::cache()?.join(format!("sdk-node-stage-{}", std::process::id()));
     super::copy(&env::root().join("sdk/node"), &stage)?;
     super::licences(&stage)?;
     env::run(&mut tsc(&tools()?, &stage))?;
