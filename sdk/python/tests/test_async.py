@@ -47,7 +47,7 @@ def test_cancelling_ends_the_guest():
         s = await wasibox.AsyncSession.create()
         await s.exec("true")
         took = []
-        for _ in range(5):
+        for _ in range(10):
             task = asyncio.create_task(s.exec("while :; do :; done"))
             await asyncio.sleep(0.3)
             began = time.perf_counter()
@@ -57,8 +57,8 @@ def test_cancelling_ends_the_guest():
             # The next call can run only when the guest has ended.
             assert (await s.exec("echo on")).stdout == "on\n"
             took.append(time.perf_counter() - began)
-        # With a margin for a busy machine: docs/sdk-python.md has the figure.
-        assert sorted(took)[2] < 1, took
+        # On a busy machine others have the processor meanwhile: the best one shows what it takes.
+        assert min(took) < 0.05 and sorted(took)[5] < 1, took
         # A call that waits for another one is not begun.
         first = asyncio.create_task(s.exec("sleep 1"))
         await asyncio.sleep(0.1)

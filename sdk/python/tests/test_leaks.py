@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import os
+import time
 
 import wasibox
 
@@ -44,3 +47,41 @@ def test_10_000_calls_leave_nothing():
         execs(500)
         # The history of a call takes about a kilobyte in the store.
         assert resident() - before < 500 * 8192 + (4 << 20)
+
+
+def held() -> tuple[int, int]:
+    """Descriptors and threads of this process."""
+    return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
+
+
+def test_sessions_that_are_closed_leave_nothing():
+    engine = wasibox.Engine(warm=0)
+
+    def sessions(n):
+        for _ in range(n):
+            with wasibox.Session(engine=engine) as s:
+                assert s.exec(["true"]).ok
+
+    async def cancelled(n):
+        for _ in range(n):
+            async with wasibox.AsyncSession(engine=engine) as s:
+                await s.exec("true")
+                task = asyncio.create_task(s.exec("while :; do :; done"))
+                await asyncio.sleep(0.02)
+                task.cancel()
+                await asyncio.wait([task])
+
+    def acts(n):
+        sessions(n)
+        asyncio.run(cancelled(n))
+        gc.collect()
+
+    acts(5)
+    before, memory = held(), resident()
+    acts(40)
+    # Threads of calls that were given up take a moment to end.
+    until = time.monotonic() + 20
+    while time.monotonic() < until and any(now > then + 4 for now, then in zip(held(), before)):
+        time.sleep(0.1)
+    assert all(now <= then + 4 for now, then in zip(held(), before)), (before, held())
+    assert resident() - memory < 16 << 20
