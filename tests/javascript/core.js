@@ -98,3 +98,7 @@ console.log(als.getStore());
 //# diagnostics channel and module
 const dc = require('diagnostics_channel'); const ch = dc.channel('c'); ch.subscribe((m, n) => console.log(m, n)); ch.publish({ x: 1 }); console.log(ch.hasSubscribers);
 const m = require('module'); console.log(m.builtinModules.includes('fs'), m.isBuiltin('node:path'), typeof m.createRequire, require('node:path') === require('path'));
+//# url.format of a URL
+const { format } = require('url');
+const u = new URL('http://user:pass@xn--lck1c3crb1723bpq4a.com/a?a=b#c');
+console.log(format(u), format(u, { unicode: true }), format(u, { auth: false, fragment: false, search: false }));

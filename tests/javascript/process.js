@@ -21,3 +21,23 @@ for (const g of [() => vm.runInNewContext('for (;;) ;', {}, { timeout: 20 }), ()
 console.log(vm.runInNewContext('1 + 1', {}, { timeout: 1000 }));
 //# an error keeps where it was made
 setTimeout(() => { try { (() => { try { null.x; } finally { Math.abs(1); } })(); } catch (e) { console.log(/process.js|case.js:1/.test(e.stack.split('\n')[1])); } }, 1);
+//# process.env takes data that can be changed
+for (const descriptor of [{ value: 'a' }, { get() { return 1; } }, { configurable: false }, { value: 5, configurable: true, writable: true, enumerable: true }]) {
+  try {
+    Object.defineProperty(process.env, 'DEFINED', descriptor);
+    console.log(typeof process.env.DEFINED, process.env.DEFINED);
+  } catch (e) {
+    console.log(e.name, e.code, e.message);
+  }
+}
+//# what is closed keeps the loop for a turn
+const net = require('net');
+process.once('beforeExit', () => {
+  net.createServer().listen(0).on('listening', function() {
+    this.close();
+    process.once('beforeExit', () => console.log('again'));
+  });
+});
+//# the process object
+const proto = Object.getPrototypeOf(process);
+console.log(Object.getOwnPropertyDescriptor(proto, 'constructor').value === process.constructor, process instanceof require('events'));

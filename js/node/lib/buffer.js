@@ -342,7 +342,7 @@ host.bindings.url = (table) => {
       return parse(`file://${escaped}`, undefined, true);
     },
     format(href, hash, unicode, search, auth) {
-      let url = native.parseUrl(href);
+      let url = native.parseUrl(href, undefined);
       const set = (part, value) => { url = native.updateUrl(url[0], part, value) ?? url; };
       if (!hash) set('hash', '');
       if (!search) set('search', '');

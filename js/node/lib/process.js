@@ -16,18 +16,16 @@ function environment(values) {
       return true;
     },
     defineProperty(target, key, descriptor) {
-      if ('value' in descriptor) {
-        const { ERR_INVALID_OBJECT_DEFINE_PROPERTY } = host.require('internal/errors').codes;
+      // Node's C++ makes this error, so its library has no class of it.
+      const refused = (message) => Object.assign(new TypeError(message), { code: 'ERR_INVALID_OBJECT_DEFINE_PROPERTY' });
+      if (!('get' in descriptor || 'set' in descriptor)) {
         if (!descriptor.configurable || !descriptor.writable || !descriptor.enumerable) {
-          throw new ERR_INVALID_OBJECT_DEFINE_PROPERTY("'process.env' only accepts a configurable, writable," +
-            ' and enumerable data descriptor');
+          throw refused("'process.env' only accepts a configurable, writable, and enumerable data descriptor");
         }
         target[key] = `${descriptor.value}`;
         return true;
       }
-      const { ERR_INVALID_OBJECT_DEFINE_PROPERTY } = host.require('internal/errors').codes;
-      throw new ERR_INVALID_OBJECT_DEFINE_PROPERTY("'process.env' does not accept an accessor(getter/setter)" +
-        ' descriptor');
+      throw refused("'process.env' does not accept an accessor(getter/setter) descriptor");
     },
   });
 }
@@ -40,7 +38,7 @@ host.makeProcess = function() {
     constructor: { value: process, writable: true, configurable: true, enumerable: false },
   });
   process.prototype = proto;
-  const object = Object.create(Object.create(proto));
+  const object = Object.create(proto);
   Object.defineProperty(object, Symbol.toStringTag, { value: 'process', configurable: true });
   object[host.privateSymbols.exit_info_private_symbol] = new Int32Array(3);
   object.version = `v${versions.node}`;

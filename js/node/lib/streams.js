@@ -179,7 +179,8 @@ class Stream {
       this.#release(fd);
     }
     for (const { req } of this.#queue.splice(0)) host.later(() => req.oncomplete(host.uvErrno('ECANCELED')));
-    if (typeof callback === 'function') host.later(() => callback.call(this));
+    // What is being closed keeps the loop alive for a turn.
+    host.later(() => { if (typeof callback === 'function') callback.call(this); });
   }
 }
 
