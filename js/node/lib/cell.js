@@ -80,6 +80,7 @@ let scope;
 function begin() {
   host.beginProcess(['/usr/bin/node'], []);
   host.beginLoop();
+  host.restrictStrings(false);
   host.inCell = true;
   const { prepareMainThreadExecution, markBootstrapComplete } = host.require('internal/process/pre_execution');
   const { addBuiltinLibsToObject, makeRequireFunction } = host.require('internal/modules/helpers');

@@ -89,6 +89,8 @@ function load(url) {
   const context = { __proto__: null, ...known.get(url) };
   const { defaultLoadSync } = reader();
   let { format, source } = defaultLoadSync(url, context);
+  // A data: URL is a string; one of JSON is no code.
+  if (url.startsWith('data:') && format !== 'json') host.refuseStrings?.();
   const text = () => typeof source === 'string' ? source : native.decode(host.view(source), 'utf8', 0, source.byteLength);
   switch (format) {
     case 'module':

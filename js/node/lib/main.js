@@ -91,6 +91,10 @@ function parseCommandLine(args, env) {
   return { into, execArgv: args.slice(1, at), rest: args.slice(at) };
 }
 
+// Whether an option of V8's is given, of which Node's table knows the name only.
+const asksFor = (execArgv, env, option) => [...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)]
+  .some((word) => word.replace(/_/g, '-').replace(/^-+/, '--') === option);
+
 // --- errors that nobody has caught ------------------------------------------------------------
 
 function sourceLine(error) {
@@ -237,7 +241,9 @@ host.goOn = function() {
   }
   values = into;
   host.beginProcess([args[0] ?? 'node', ...rest], execArgv);
+  if (into['--title']) host.process.title = into['--title'];
   host.beginLoop();
+  host.restrictStrings(asksFor(execArgv, env, '--disallow-code-generation-from-strings'));
   const which = host.bundleWords === undefined ? choose(parsed) : 'bundle';
   host.turn(() => host.runMain(MAIN[which]));
   host.runLoop();

@@ -27,6 +27,7 @@ const PARTS: &[(&str, &str)] = &[
     ("modules", include_str!("../lib/modules.js")),
     ("main", include_str!("../lib/main.js")),
     ("positions", include_str!("../lib/positions.js")),
+    ("strings", include_str!("../lib/strings.js")),
     ("cell", include_str!("../lib/cell.js")),
 ];
 /// Files that stand for ones of Node's library.

@@ -31,6 +31,7 @@ pub fn policy(file: Option<&Path>, said: &Value, dir: &Path) -> Result<(Policy, 
     policy.network.deny.extend(said.network.deny);
     policy.network.secrets.extend(said.network.secrets);
     policy.fresh_programs |= said.fresh_programs;
+    policy.no_javascript_eval |= said.no_javascript_eval;
     policy.require_walls |= said.require_walls;
     Ok((policy.policy(), policy.require_walls))
 }

@@ -81,6 +81,39 @@ fn network() {
 }
 
 #[test]
+fn strings() {
+    file("strings.js");
+}
+
+/// What a policy that switches code from strings off refuses beyond Node's option.
+#[test]
+fn a_policy_lets_no_string_become_code() {
+    const SCRIPT: &str = "const vm = require('vm'); const { Module } = require('module');\
+        const tries = { eval: () => eval('1'), Function: () => Function('1'), script: () => new vm.Script('1'),\
+            run: () => vm.runInThisContext('1'), context: () => vm.runInNewContext('1'),\
+            compile: () => vm.compileFunction('1'), old: () => process.binding('contextify') };\
+        for (const name in tries) try { tries[name](); console.log(name); }\
+            catch (e) { if (!(e instanceof EvalError)) throw e; }\
+        require('fs').writeFileSync('/tmp/m.js', 'module.exports = 7'); console.log(require('/tmp/m.js'));\
+        import('data:text/javascript,export default 1').then(() => console.log('data'), (e) => console.log(e.name))";
+    let run = |options: &[&str], command: &[&str]| {
+        let mut runner = std::process::Command::new(wasibox_tests::runner());
+        runner.arg("exec").args(options).arg(wasibox_tests::image()).arg("--").args(command);
+        let out = runner.output().expect("runner");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&out.stdout), text(&out.stderr))
+    };
+    let all = "eval\nFunction\nscript\nrun\ncontext\ncompile\nold\n7\ndata\n";
+    let (out, errors) = run(&["--env", "NODE_NO_WARNINGS=1"], &["node", "-e", SCRIPT]);
+    assert_eq!(out, all, "{errors}");
+    let (out, errors) = run(&["--no-javascript-eval"], &["node", "-e", SCRIPT]);
+    assert_eq!(out, "7\nEvalError\n", "{errors}");
+    // Neither an environment nor a guest's own file takes it back.
+    let make = "touch /usr/lib/js/code-from-strings || env -i node -p 'try { eval(1) } catch (e) { e.name }'";
+    assert_eq!(run(&["--no-javascript-eval"], &["sh", "-c", make]).0, "EvalError\n");
+}
+
+#[test]
 fn modules() {
     file("modules.mjs");
 }

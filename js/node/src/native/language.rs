@@ -65,6 +65,20 @@ fn new_realm<'js>(ctx: Ctx<'js>) -> Result<Value<'js>> {
     js_engine::new_global(&ctx)
 }
 
+/// A file of the image. A policy that switches code from strings off hides it
+/// (`wasibox::policy::CODE_FROM_STRINGS`), and nobody in the sandbox can make it.
+#[cfg(target_os = "wasi")]
+const STRINGS_ALLOWED: &str = "/usr/lib/js/code-from-strings";
+
+/// Whether `eval` and its kin may make code.
+fn strings_allowed() -> bool {
+    #[cfg(target_os = "wasi")]
+    return std::path::Path::new(STRINGS_ALLOWED).exists();
+    // Elsewhere there is no policy; tests set this.
+    #[cfg(not(target_os = "wasi"))]
+    return std::env::var_os("WASIBOX_JS_NO_STRINGS").is_none();
+}
+
 /// Collects cycles.
 fn collect(ctx: Ctx<'_>) {
     ctx.run_gc();
@@ -79,5 +93,6 @@ pub fn install<'js>(_: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     native.set("runJobs", Func::from(run_jobs))?;
     native.set("checkSyntax", Func::from(check_syntax))?;
     native.set("newGlobal", Func::from(new_realm))?;
+    native.set("stringsAllowed", Func::from(strings_allowed))?;
     native.set("gc", Func::from(collect))
 }

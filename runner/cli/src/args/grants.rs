@@ -87,6 +87,9 @@ pub struct GrantArgs {
     /// Begin Python at its beginning, not from what all processes share: slower
     #[arg(long)]
     pub fresh_python: bool,
+    /// Let JavaScript make no code of strings: eval, Function, vm, data: URLs
+    #[arg(long)]
+    pub no_javascript_eval: bool,
     /// Refuse to run on a host that lacks a wall (see runner doctor)
     #[arg(long)]
     pub require_walls: bool,
@@ -158,6 +161,7 @@ impl GrantArgs {
         };
         file.limits = own.over(&file.limits);
         file.fresh_programs |= self.fresh_python;
+        file.no_javascript_eval |= self.no_javascript_eval;
         let mut policy = file.policy();
         policy.network.allow.extend(self.allow.iter().cloned());
         policy.network.deny.extend(self.deny.iter().cloned());

@@ -12,6 +12,10 @@ use wasibox_sandbox::{Limits, MountSpec, NetworkPolicy, Policy, Workspace, Works
 /// Most bytes of a policy file.
 pub const MAX_FILE: u64 = 1 << 20;
 
+/// The image's file without which its JavaScript makes no code of strings (`js/node/src/native/language.rs`). Guests
+/// cannot make it: its folder is not theirs.
+pub const CODE_FROM_STRINGS: &str = "/usr/lib/js/code-from-strings";
+
 /// What a policy file says. [`PolicyFile::default`] is that of an empty one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PolicyFile {
@@ -23,6 +27,8 @@ pub struct PolicyFile {
     pub network: NetworkPolicy,
     /// See [`Policy::fresh_programs`].
     pub fresh_programs: bool,
+    /// Whether JavaScript makes no code of strings: `eval`, `Function`, `vm`, modules of data: URLs.
+    pub no_javascript_eval: bool,
     /// Whether sessions are refused on a host that lacks a wall
     /// ([`PoolOptions::require_walls`](crate::PoolOptions::require_walls)).
     pub require_walls: bool,
@@ -110,6 +116,7 @@ impl PolicyFile {
             workspace: written.workspace.map(|w| Workspace { path: dir.join(&w.0.path), ..w.0 }),
             network: written.network.0,
             fresh_programs: written.fresh_python,
+            no_javascript_eval: written.no_javascript_eval,
             require_walls: written.require_walls,
             tools: written.tools,
         })
@@ -128,7 +135,7 @@ impl PolicyFile {
             network: self.network.clone(),
             limits: self.limits(),
             fresh_programs: self.fresh_programs,
-            hidden: Vec::new(),
+            hidden: self.no_javascript_eval.then(|| CODE_FROM_STRINGS.into()).into_iter().collect(),
         }
     }
 }
@@ -155,6 +162,8 @@ struct Written {
     network: WrittenNetwork,
     #[serde(default)]
     fresh_python: bool,
+    #[serde(default)]
+    no_javascript_eval: bool,
     #[serde(default)]
     require_walls: bool,
     #[serde(default)]
@@ -354,7 +363,7 @@ mod tests {
     fn everything_can_be_said() {
         let file = parse(
             "preset = 'strict'\nfresh-python = true\nrequire-walls = true\n\
-            [limits]\ntimeout = 2.5\ncpu = 0\nmemory = '1G'\ndisk = 4096\ninodes = 7\noutput = 'none'\n\
+            no-javascript-eval = true\n[limits]\ntimeout = 2.5\ncpu = 0\nmemory = '1G'\ndisk = 4096\ninodes = 7\noutput = 'none'\n\
             processes = 3\nspawns = 4\ndescriptors = 5\nhost-descriptors = 6\n\
             file-size = '1M'\npipes = 8\n\
             [[mount]]\nhost = 'data'\nguest = '/data'\n\
@@ -362,6 +371,7 @@ mod tests {
         );
         let file = file.unwrap();
         assert!(file.fresh_programs && file.require_walls);
+        assert_eq!(file.policy().hidden, [CODE_FROM_STRINGS]);
         let l = file.limits();
         assert_eq!((l.timeout, l.cpu), (Some(Duration::from_millis(2500)), None));
         assert_eq!((l.memory, l.disk.bytes, l.disk.entries, l.output), (1 << 30, 4096, 7, None));

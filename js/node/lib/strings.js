@@ -1,0 +1,59 @@
+// Code from strings, switched off: by Node's --disallow-code-generation-from-strings (`eval` and the constructors of
+// functions), or by the session's policy (`vm` and modules of data: URLs, too). Modules of files are code as ever,
+// and so is what the command line and cells give.
+(function (native, host) {
+'use strict';
+
+const MESSAGE = 'Code generation from strings disallowed for this context';
+
+function refuse() {
+  throw new EvalError(MESSAGE);
+}
+
+function replace(object, name, value) {
+  Object.defineProperty(object, name, { ...Object.getOwnPropertyDescriptor(object, name), value });
+}
+
+// A constructor that makes nothing, with the name, length and prototype of the engine's own, which nobody reaches any more.
+function refusing(original, parent) {
+  const made = { [original.name]: function(...parameters) { refuse(parameters); } }[original.name];
+  Object.defineProperty(made, 'length', { value: 1, configurable: true });
+  Object.defineProperty(made, 'prototype', { value: original.prototype, writable: false });
+  if (parent !== undefined) Object.setPrototypeOf(made, parent);
+  Object.defineProperty(original.prototype, 'constructor', {
+    ...Object.getOwnPropertyDescriptor(original.prototype, 'constructor'), value: made });
+  return made;
+}
+
+let isOff = false;
+function switchOff() {
+  if (isOff) return;
+  isOff = true;
+  // The engine runs a direct call of `eval` in the caller's scope only if it is its own.
+  replace(globalThis, 'eval', { eval: (source) => refuse(source) }.eval);
+  const Function = refusing(globalThis.Function);
+  for (const one of [async () => {}, function*() {}, async function*() {}]) refusing(Object.getPrototypeOf(one).constructor, Function);
+  replace(globalThis, 'Function', Function);
+}
+
+// What `vm` makes of strings.
+function switchOffVm() {
+  const vm = host.require('vm');
+  for (const name of ['compileFunction', 'createScript', 'runInContext', 'runInNewContext', 'runInThisContext']) {
+    if (name in vm) vm[name] = { [name]: () => refuse() }[name];
+  }
+  vm.Script = class Script { constructor() { refuse(); } };
+  // The same classes by their old way.
+  const { process } = host;
+  const { binding } = process;
+  process.binding = (name) => `${name}` === 'contextify' ? refuse() : binding(name);
+  host.refuseStrings = refuse;
+}
+
+// Called when a process begins.
+host.restrictStrings = function(isAsked) {
+  const allowed = native.stringsAllowed();
+  if (isAsked || !allowed) switchOff();
+  if (!allowed && host.refuseStrings === undefined) switchOffVm();
+};
+})
