@@ -1,12 +1,14 @@
 //! `cargo xtask fuzz [TARGET] [--seconds N] [--seed N]`: the fuzzers of `tests/fuzz`.
 //!
 //! `shell`, the default, runs scripts at random with bash and with ours (stable Rust); its
-//! further options are those of `tests/fuzz/differ`. The other targets are libFuzzer's, by
+//! further options are those of `tests/fuzz/differ`. `javascript` calls the bindings of the image's `node` with values
+//! at random (`tests/fuzz/javascript.cjs`). The other targets are libFuzzer's, by
 //! cargo-fuzz, and need a nightly toolchain: `parser expand arith glob regex printf
 //! snapshot store zip files request policy`, or `all` for one after another.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -32,6 +34,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     };
     match target {
         "shell" => shell(rest),
+        "javascript" => javascript(rest),
         "all" => {
             for target in TARGETS {
                 libfuzzer(target, rest)?;
@@ -39,7 +42,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         t if TARGETS.contains(&t) => libfuzzer(t, rest),
-        other => bail!("no fuzz target '{other}': shell, all, {}", TARGETS.join(", ")),
+        other => bail!("no fuzz target '{other}': shell, javascript, all, {}", TARGETS.join(", ")),
     }
 }
 
@@ -53,9 +56,45 @@ fn shell(rest: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(2)).unwrap_or(2)))
 }
 
-/// One target for `--seconds` (default 60), from the corpus in `tests/fuzz/seeds` and what
-/// earlier runs found.
-fn libfuzzer(target: &str, rest: &[String]) -> Result<ExitCode> {
+/// Calls of one guest, and seconds that they may take.
+const CALLS: u32 = 4000;
+const GUEST_SECONDS: &str = "120";
+
+/// Guests one after another, each with a seed of its own, until the time is over or one does not end well: a
+/// trap or a panic of the program, of the runner's process, or calls that do not end.
+fn javascript(rest: &[String]) -> Result<ExitCode> {
+    let (seconds, seed) = time_and_seed("javascript", rest)?;
+    let (begun, first) = (Instant::now(), seed.unwrap_or(1));
+    let dist = env::dist();
+    let mounted = format!("{}:/fuzz:ro", env::root().join("tests/fuzz").display());
+    for seed in first.. {
+        let mut cmd = Command::new(dist.join("runner"));
+        cmd.args(["exec", "--no-stdin", "--memory", "2G", "--timeout", GUEST_SECONDS, "--mount"]);
+        cmd.arg(&mounted).arg(dist.join("image.webc"));
+        cmd.args(["--", "node", "--expose-internals", "--no-warnings", "/fuzz/javascript.cjs"]);
+        let done = cmd.args([seed.to_string(), CALLS.to_string()]).output();
+        let done = done.context("no dist/runner; run cargo xtask dist first")?;
+        if !done.status.success() {
+            let told = String::from_utf8_lossy(&done.stderr).into_owned();
+            let told: Vec<&str> = told.lines().rev().take(12).collect();
+            eprintln!("{}", told.into_iter().rev().collect::<Vec<_>>().join("\n"));
+            eprintln!(
+                "seed {seed}: {} (javascript.cjs {seed} {CALLS} trace tells the call)",
+                done.status
+            );
+            return Ok(ExitCode::FAILURE);
+        }
+        if begun.elapsed().as_secs() >= u64::from(seconds) {
+            let guests = seed - first + 1;
+            println!("{} calls of {guests} guests, nothing found", guests * CALLS);
+            break;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The options `--seconds` (default 60) and `--seed`.
+fn time_and_seed(target: &str, rest: &[String]) -> Result<(u32, Option<u32>)> {
     let (mut seconds, mut seed) = (60_u32, None);
     let mut options = rest.iter();
     while let Some(option) = options.next() {
@@ -66,6 +105,13 @@ fn libfuzzer(target: &str, rest: &[String]) -> Result<ExitCode> {
             _ => bail!("no option {option} for {target}"),
         }
     }
+    Ok((seconds, seed))
+}
+
+/// One target for `--seconds` (default 60), from the corpus in `tests/fuzz/seeds` and what
+/// earlier runs found.
+fn libfuzzer(target: &str, rest: &[String]) -> Result<ExitCode> {
+    let (seconds, seed) = time_and_seed(target, rest)?;
     let nightly = Command::new("rustup").args(["run", "nightly", "rustc", "--version"]).output();
     ensure!(
         nightly.is_ok_and(|o| o.status.success()),

@@ -1,0 +1,247 @@
+'use strict';
+// The program's bindings and the modules over them, called with values at random: `node --expose-internals javascript.cjs
+// SEED CALLS [trace]`. Whatever they throw is right; a trap, a panic or a status other than 0 is a finding, which the seed shows again.
+// Arguments are those of calls that made sense, changed here and there, or any values at all.
+
+const { internalBinding } = require('internal/test/binding');
+const { native } = internalBinding('host').host;
+
+let state = (Number(process.argv[2]) || 1) >>> 0;
+const calls = Number(process.argv[3]) || 10000;
+function random(below) {
+  state = (state + 0x6d2b79f5) >>> 0;
+  let t = Math.imul(state ^ state >>> 15, state | 1);
+  t ^= t + Math.imul(t ^ t >>> 7, t | 61);
+  return ((t ^ t >>> 14) >>> 0) % below;
+}
+const pick = (list) => list[random(list.length)];
+
+// They end the process or wait on purpose, or replace what this very program stands on.
+const SKIPPED = new Set(['exit', 'kill', 'setModuleHooks', 'runJobs', 'libraryNames', 'esmLoader', 'typescript', 'bundle', 'tlsWrap',
+                         'poll', 'reap', 'beginClock', 'catchSignals', 'spawn', 'evaluate', 'runModule', 'importModule', 'newGlobal', 'pipe']);
+// What takes longer the larger a number is: their numbers are made small.
+const SLOW = /pbkdf2|scrypt|random|hkdf/i;
+
+// --- calls that make sense: recorded while programs run -------------------------------------------------------
+
+const recorded = new Map();
+const MOST = 24;
+for (const name of Object.keys(native)) {
+  const original = native[name];
+  if (typeof original !== 'function') continue;
+  const list = [];
+  recorded.set(name, { original, list });
+  native[name] = function(...args) {
+    if (list.length < MOST) list.push(args);
+    else if (random(64) === 0) list[random(MOST)] = args;
+    return original.apply(this, args);
+  };
+}
+
+const assert = require('assert');
+const crypto = require('crypto');
+const fs = require('fs');
+const os = require('os');
+const path = require('path');
+const querystring = require('querystring');
+const { StringDecoder } = require('string_decoder');
+const url = require('url');
+const util = require('util');
+const vm = require('vm');
+const zlib = require('zlib');
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fuzz-'));
+process.chdir(folder);
+
+function work() {
+  const text = 'a text \u00e4\u20ac\u{1f600} '.repeat(40);
+  for (const encoding of ['utf8', 'latin1', 'base64', 'base64url', 'hex', 'utf16le', 'ascii']) {
+    const bytes = Buffer.from(text, encoding);
+    bytes.toString(encoding, 1, 40);
+    new StringDecoder(encoding).write(bytes.subarray(3));
+    bytes.indexOf('te', 1, encoding);
+  }
+  new TextDecoder('utf-8').decode(new TextEncoder().encode(text));
+  for (const name of ['md5', 'sha1', 'sha256', 'sha512', 'sha3-256']) {
+    crypto.createHash(name).update(text).digest();
+    crypto.createHmac(name, 'key').update(text).digest('hex');
+  }
+  crypto.pbkdf2Sync('a', 'b', 3, 20, 'sha1');
+  crypto.scryptSync('a', 'b', 16, { N: 16 });
+  crypto.hkdfSync('sha256', 'a', 'b', 'c', 20);
+  for (const mode of ['cbc', 'ctr', 'gcm']) {
+    const iv = Buffer.alloc(mode === 'gcm' ? 12 : 16, 1);
+    const cipher = crypto.createCipheriv(`aes-128-${mode}`, Buffer.alloc(16, 2), iv);
+    cipher.update(text);
+    cipher.final();
+  }
+  for (const [pack, unpack] of [['deflateSync', 'inflateSync'], ['gzipSync', 'gunzipSync'], ['deflateRawSync', 'inflateRawSync']]) {
+    zlib[unpack](zlib[pack](text, { level: random(10) }));
+  }
+  fs.mkdirSync('d', { recursive: true });
+  fs.writeFileSync('d/f', text);
+  fs.appendFileSync('d/f', text);
+  const fd = fs.openSync('d/f', 'r+');
+  fs.readSync(fd, Buffer.alloc(20), 0, 20, 3);
+  fs.writeSync(fd, 'xyz', 4);
+  fs.fstatSync(fd);
+  fs.ftruncateSync(fd, 50);
+  fs.futimesSync(fd, 1, 2);
+  fs.closeSync(fd);
+  fs.copyFileSync('d/f', 'd/g');
+  fs.renameSync('d/g', 'd/h');
+  fs.symlinkSync('f', 'd/l');
+  fs.linkSync('d/f', 'd/m');
+  fs.chmodSync('d/f', 0o600);
+  fs.accessSync('d/f');
+  [fs.readlinkSync('d/l'), fs.realpathSync('d/l'), fs.readdirSync('d', { withFileTypes: true }), fs.lstatSync('d/l')].length;
+  fs.rmSync('d', { recursive: true });
+  new URL('http://user:pw@example.com:81/a/../b?c=d#e', 'http://x.y/').searchParams.append('a', 'b');
+  url.domainToASCII('m\u00fcnchen.de');
+  querystring.parse('a=b&c=%20');
+  util.inspect(new Proxy(new Map([[1, Promise.resolve(2)]]), {}), { showProxy: true });
+  util.inspect(new Error(text));
+  structuredClone(new Map([[new Date(), [1n, /a/g]]]));
+  assert.throws(() => assert.deepStrictEqual({ a: 1 }, { a: 2 }));
+  vm.runInNewContext('a + 1', { a: 1 });
+  assert.throws(() => new vm.Script('let let'));
+  fs.writeFileSync('t.ts', 'enum A { B = 1 } export const c: number = A.B; namespace N { export let x = 1 }');
+  require(path.join(folder, 't.ts'));
+}
+
+// --- values at random -------------------------------------------------------------------------------------------
+
+const NUMBERS = [0, -0, 1, -1, 2, 3, 7, 16, 32, 255, 256, 4096, 65535, 65536, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), 2 ** 32, 2 ** 32 - 1, 2 ** 53, -(2 ** 53),
+                 NaN, Infinity, -Infinity, 0.5, -0.5, 1e-7, 1e21, Number.MAX_VALUE];
+const TEXTS = ['', 'a', '.', '..', 'd/f', 'f', 'no/such', '\0', 'a\0b', '\ud800', '\udfff\ud800', '\u{10ffff}', '\ufeff', 'utf8', 'hex', 'base64', 'latin1', 'ucs2',
+               'sha256', 'md5', 'sha3-512', 'shake128', 'zlib', 'gzip', 'raw', 'http://[::1]/', 'http://a:99999/', 'xn--', '%', '%ff', 'enum A {', '/a.tsx', 'r+', 'w',
+               '\u00e4'.repeat(100), 'x'.repeat(70000), '(', '[[', '{"a":', '`${', '__proto__', '-1'];
+const pool = [];
+
+const bytes = () => {
+  const whole = new ArrayBuffer(pick([0, 1, 2, 15, 16, 17, 64, 1000, 65536]), random(4) === 0 ? { maxByteLength: 70000 } : undefined);
+  const view = new Uint8Array(whole);
+  for (let i = 0; i < Math.min(view.length, 64); i++) view[i] = random(256);
+  switch (random(9)) {
+    case 0: return whole;
+    case 1: return view.subarray(random(view.length + 1), random(view.length + 1));
+    case 2: return Buffer.from(whole);
+    case 3: return new DataView(whole);
+    case 4: return new Float64Array(random(9));
+    case 5: structuredClone(whole, { transfer: [whole] }); return view;
+    case 6: if (whole.resizable) whole.resize(random(2) === 0 ? 0 : 70000); return view;
+    default: return view;
+  }
+};
+
+// Values that do something when they are looked at.
+const active = () => {
+  const victim = bytes();
+  const act = () => {
+    const buffer = victim.buffer ?? victim;
+    try {
+      structuredClone(buffer, { transfer: [buffer] });
+    } catch {
+      // It was detached already.
+    }
+    return pick([1, 'a', {}]);
+  };
+  pool.push(victim);
+  return pick([() => ({ valueOf: act, toString: act, [Symbol.toPrimitive]: act }), () => ({ get length() { return act(); }, 0: 1 }),
+               () => new Proxy([], { get: act }), () => act, () => { throw new Error('thrown'); },
+               () => Object.defineProperty([1, 2], 0, { get: act })])();
+};
+
+function value(depth = 0) {
+  switch (random(depth > 3 ? 8 : 14)) {
+    case 0: case 1: return pick(NUMBERS);
+    case 2: return random(1 << 30) - (1 << 29);
+    case 3: case 4: return pick(TEXTS);
+    case 5: return pick([null, undefined, true, false, Symbol('s'), 1n << 70n, -1n, 5n]);
+    case 6: case 7: return bytes();
+    case 8: return Array.from({ length: random(5) }, () => value(depth + 1));
+    case 9: return [random(70000), random(70000)];
+    case 10: return { [pick(TEXTS)]: value(depth + 1), type: value(depth + 1), length: value(depth + 1) };
+    case 11: return pick([() => value(), class A {}, new Proxy(function() {}, {}), new Map([[1, 2]]), new Date(NaN), /a/y, Promise.resolve(1), new Proxy({}, {})]);
+    case 12: return active();
+    default: return pool.length > 0 ? pick(pool) : 0;
+  }
+}
+
+function changed(args) {
+  const out = args.slice();
+  for (let n = random(3); n > 0; n--) {
+    const at = random(out.length + 1);
+    if (random(6) === 0) out.splice(at, 1);
+    else out[at] = value();
+  }
+  return out;
+}
+
+const small = (v) => typeof v === 'number' ? Math.min(Math.max(Math.trunc(v) || 0, -1), 64) : Array.isArray(v) ? v.map(small) : v;
+const keep = (result) => {
+  if (result === null || (typeof result !== 'object' && typeof result !== 'function')) return;
+  if (pool.length < 60) pool.push(result);
+  else pool[random(60)] = result;
+};
+
+const publicFunctions = [];
+for (const [module, names] of [
+  [zlib, ['deflateSync', 'inflateSync', 'gunzipSync', 'unzipSync', 'inflateRawSync', 'crc32']],
+  [crypto, ['createHash', 'createHmac', 'timingSafeEqual', 'createCipheriv', 'createDecipheriv', 'getCipherInfo', 'hash', 'createSecretKey']],
+  [url, ['parse', 'resolve', 'domainToASCII', 'domainToUnicode', 'fileURLToPath', 'pathToFileURL']],
+  [util, ['inspect', 'format', 'isDeepStrictEqual', 'stripVTControlCharacters', 'styleText', 'parseArgs']],
+  [Buffer, ['from', 'concat', 'byteLength', 'compare']], [querystring, ['parse', 'stringify']],
+  [fs, ['statSync', 'readFileSync', 'readdirSync', 'existsSync', 'mkdirSync', 'openSync', 'readSync', 'writeFileSync', 'realpathSync', 'truncateSync']],
+  [globalThis, ['structuredClone', 'atob', 'btoa']], [vm, ['compileFunction']],
+]) for (const name of names) publicFunctions.push([module, name]);
+
+// Which call was the last one: for findings.
+const isTraced = process.argv[4] === 'trace';
+const write = recorded.get('write').original;
+function trace(name) {
+  if (isTraced) write(2, new TextEncoder().encode(`${name}\n`), 0, name.length + 1, -1);
+}
+
+const names = [...recorded.keys()].filter((name) => !SKIPPED.has(name));
+const last = fs.openSync(path.join(os.tmpdir(), 'last-call'), 'w');
+
+function call() {
+  if (random(4) === 0) {
+    const [module, name] = pick(publicFunctions);
+    trace(name);
+    keep(module[name](...Array.from({ length: random(5) }, () => value())));
+    return;
+  }
+  if (random(5) === 0 && pool.length > 0) {
+    // What a call has given: states of hashes, streams, handles.
+    const target = pick(pool);
+    if (typeof target === 'function') keep(target(...Array.from({ length: random(5) }, () => value())));
+    return;
+  }
+  const name = pick(names);
+  const { original, list } = recorded.get(name);
+  let args = list.length > 0 && random(5) !== 0 ? changed(pick(list)) : Array.from({ length: random(6) }, () => value());
+  trace(name);
+  if (SLOW.test(name)) args = args.map(small);
+  // Descriptors 0 to 2 and the one of the last call are this program's.
+  if (/^(?:close|write|truncate|dup|socket|shutdown|read|listen|connect|accept|bind)/i.test(name) && !(args[0] > last)) args[0] = 1000 + random(5);
+  keep(original.apply(native, args));
+}
+
+work();
+let thrown = 0;
+for (let n = 0; n < calls; n++) {
+  try {
+    if (n % 500 === 499) {
+      process.chdir(folder);
+      work();
+    } else {
+      call();
+    }
+  } catch {
+    thrown++;
+  }
+}
+console.log(`${calls} calls, of which ${thrown} threw; ${names.length} bindings`);
+process.exit(0);
