@@ -10,6 +10,7 @@
 //! | `doors` | one call by the crate, by MCP, by HTTP |
 //! | `sdk` | a call and a file by the crate, by the packages for Python and Node, and by peers |
 //! | `shell` | the shell's constructs against bash and dash, without start-up |
+//! | `javascript` | start, computing, JSON, files and commands against Node, QuickJS-NG and quickjs-emscripten |
 //! | `python` | start, imports, arrays and tables against CPython built for this machine |
 //! | `pyperformance` | CPython's own benchmarks, the same interpreter here and there |
 //! | `curves` | time per item from 10^3 to 10^6 items: what is quadratic shows |
@@ -18,6 +19,7 @@ mod bridge;
 mod calls;
 mod curves;
 mod doors;
+mod javascript;
 mod pyperformance;
 mod python;
 mod sandbox;
@@ -48,6 +50,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         ("sdk", sdk::run),
         ("shell", shell::run),
         ("curves", curves::run),
+        ("javascript", javascript::run),
         ("python", python::run),
         ("pyperformance", pyperformance::run),
     ];

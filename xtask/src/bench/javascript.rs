@@ -1,0 +1,90 @@
+//! JavaScript in the image against the pinned Node, QuickJS-NG built for this machine, and quickjs-emscripten.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::{Subject, compare, exec, median, words};
+use crate::{env, js, test, test262};
+
+/// Rounds of the scripts; one program after another in each.
+const ROUNDS: usize = 3;
+
+pub fn run() -> Result<()> {
+    let scripts = env::root().join("tests/bench/javascript");
+    let node = js::native_node(&mut |line| eprintln!("      {line}"))?.display().to_string();
+    let qjs = test262::engine::program("qjs")?.display().to_string();
+    let modules = test::node_modules("tests/bench/javascript", "bench-javascript")?;
+    let path = |name: &str| scripts.join(name).display().to_string();
+    let emscripten = |script: &str| {
+        words(&[&node, &path("emscripten.cjs"), &modules.display().to_string(), script])
+    };
+    let empty = scripts.join("empty.js").display().to_string();
+    println!("### an empty script, whole process");
+    compare(&[
+        Subject { name: "runner exec image.webc -- node -e 0", argv: exec(&["node", "-e", "0"]) },
+        Subject { name: "Node for this machine", argv: words(&[&node, "-e", "0"]) },
+        Subject { name: "QuickJS-NG for this machine", argv: words(&[&qjs, "-e", "0"]) },
+        Subject { name: "quickjs-emscripten in Node", argv: emscripten(&empty) },
+    ])?;
+    println!("### computing (goal: at most 2 times QuickJS-NG for this machine)");
+    let cpu = path("cpu.js");
+    table(&[
+        ("ours", ours(&scripts, "cpu.js")),
+        ("QuickJS-NG", words(&[&qjs, &cpu])),
+        ("quickjs-emscripten", emscripten(&cpu)),
+        ("Node", words(&[&node, &cpu])),
+    ])?;
+    println!("### JSON of 10 MB, 10,000 files, 100 commands");
+    table(&[("ours", ours(&scripts, "system.js")), ("Node", words(&[&node, &path("system.js")]))])
+}
+
+/// A script of that folder in the image.
+fn ours(scripts: &Path, name: &str) -> Vec<String> {
+    let mut argv = exec(&["node", &format!("/scripts/{name}")]);
+    argv.splice(2..2, words(&["--mount", &format!("{}:/scripts", scripts.display())]));
+    argv
+}
+
+/// Runs the programs in turn; medians of what they print, and ratios of the first one to each other.
+fn table(programs: &[(&str, Vec<String>)]) -> Result<()> {
+    let mut times: Vec<BTreeMap<String, Vec<f64>>> = vec![BTreeMap::new(); programs.len()];
+    let mut order: Vec<String> = Vec::new();
+    for _ in 0..ROUNDS {
+        for ((name, argv), times) in programs.iter().zip(&mut times) {
+            let (program, args) = argv.split_first().context("empty command")?;
+            let text = env::output(Command::new(program).args(args))?;
+            for line in text.lines() {
+                let (what, time) =
+                    line.split_once(' ').with_context(|| format!("{name}: {line}"))?;
+                if !order.iter().any(|o| o == what) {
+                    order.push(what.to_string());
+                }
+                times.entry(what.to_string()).or_default().push(time.parse()?);
+            }
+        }
+    }
+    let names: Vec<&str> = programs.iter().map(|(name, _)| *name).collect();
+    let ratios: Vec<String> = names[1..].iter().map(|name| format!("ours / {name}")).collect();
+    println!("| | {} | {} |", names.join(" ms | ") + " ms", ratios.join(" | "));
+    println!("|---{}|", "|---".repeat(names.len() + ratios.len()));
+    let mut logs = vec![0.0; ratios.len()];
+    for what in &order {
+        let mut all = Vec::new();
+        for times in &mut times {
+            let list = times.get_mut(what).with_context(|| format!("no {what} by each"))?;
+            all.push(median(list));
+        }
+        ensure!(all.iter().all(|t| *t > 0.0), "{what} took no time");
+        let cells: Vec<String> = all.iter().map(|t| format!("{t:.1}")).collect();
+        let ratios: Vec<String> = all[1..].iter().map(|t| format!("{:.2}", all[0] / t)).collect();
+        println!("| {what} | {} | {} |", cells.join(" | "), ratios.join(" | "));
+        logs.iter_mut().zip(&all[1..]).for_each(|(log, t)| *log += (all[0] / t).ln());
+    }
+    let means: Vec<String> =
+        logs.iter().map(|log| format!("{:.2}", (log / order.len() as f64).exp())).collect();
+    println!("| geometric mean |{} {} |", " |".repeat(names.len()), means.join(" | "));
+    Ok(())
+}
