@@ -102,3 +102,10 @@ const m = require('module'); console.log(m.builtinModules.includes('fs'), m.isBu
 const { format } = require('url');
 const u = new URL('http://user:pass@xn--lck1c3crb1723bpq4a.com/a?a=b#c');
 console.log(format(u), format(u, { unicode: true }), format(u, { auth: false, fragment: false, search: false }));
+//# symbols are no text of a URL
+const list = new URLSearchParams('a=1');
+for (const f of [() => list.append(Symbol('s'), 1), () => list.get(Symbol('s')), () => list.set('a', Symbol('s')), () => new URLSearchParams(Symbol('s'))]) {
+  try { f(); } catch (e) { console.log(e.name, e.message); }
+}
+list.append(1, null);
+console.log(`${list}`);
