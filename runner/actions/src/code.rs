@@ -14,7 +14,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use wasibox::files::{Answer, Data, Request, UploadOf};
-use wasibox::{Exec, FileChange, FileChangeKind, Limits, NetworkPolicy, Outcome, Policy, Session};
+use wasibox::{
+    Exec, FileChange, FileChangeKind, HostToolPolicy, Limits, NetworkPolicy, Outcome, Policy,
+    Session,
+};
 
 /// Most characters of a program.
 const CODE: usize = 50_000;
@@ -169,6 +172,7 @@ impl ExecuteCode {
             fresh_programs,
             hidden,
             network: NetworkPolicy::default(),
+            host_tools: HostToolPolicy::none(),
             ..Policy::default()
         })
     }

@@ -55,6 +55,7 @@ pub mod fork;
 pub mod heap;
 mod hidden;
 mod host;
+mod host_tools;
 mod interrupt;
 pub mod key;
 mod layer;
@@ -74,6 +75,7 @@ mod trusted;
 pub mod watchdog;
 
 pub use cell::{Answer, CellChange, CellError, CellRun, MAX_CELLS};
+pub use host_tools::HostToolPolicy;
 pub use outcome::{LimitHit, RunResult, Status};
 pub use policy::{Limits, NetworkPolicy, Policy, Workspace, WorkspaceKind};
 pub use programs::{ProgramError, compile_all};

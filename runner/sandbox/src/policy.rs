@@ -1,5 +1,6 @@
 //! What a guest may have.
 
+use crate::host_tools::HostToolPolicy;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use wasibox_vfs::MountSpec;
@@ -17,6 +18,8 @@ pub struct Policy {
     /// Requests to the world outside; none by default. A sandbox by itself makes none: who has one serves them
     /// ([`wasibox_vfs::Service`]).
     pub network: NetworkPolicy,
+    /// The embedder's functions; those that are registered by default.
+    pub host_tools: HostToolPolicy,
     /// How much of each resource it may use.
     pub limits: Limits,
     /// Programs begin at their beginning, never from a snapshot: slower, but with nothing in their
@@ -33,6 +36,7 @@ impl Default for Policy {
             mounts: Vec::new(),
             workspace: None,
             network: NetworkPolicy::default(),
+            host_tools: HostToolPolicy::default(),
             limits: Limits::default(),
             fresh_programs: false,
             hidden: Vec::new(),

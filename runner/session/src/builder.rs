@@ -2,6 +2,7 @@
 
 use crate::engine::{Engine, EngineOptions, Isolation};
 use crate::session::{Error, Session};
+use crate::tools::HostTool;
 use std::path::PathBuf;
 use wasibox_sandbox::{Limits, MountSpec, Policy, Workspace};
 
@@ -25,7 +26,7 @@ impl Sandbox {
     /// history in memory, unless more is said.
     pub fn builder(image: impl Into<PathBuf>) -> Builder {
         let options = EngineOptions::new(image);
-        Builder { options, policy: Policy::default(), store: None }
+        Builder { options, policy: Policy::default(), store: None, tools: Vec::new() }
     }
 }
 
@@ -35,6 +36,7 @@ pub struct Builder {
     options: EngineOptions,
     policy: Policy,
     store: Option<(PathBuf, String)>,
+    tools: Vec<HostTool>,
 }
 
 impl Builder {
@@ -78,6 +80,12 @@ impl Builder {
         self
     }
 
+    /// A function that guests may call.
+    pub fn tool(mut self, tool: HostTool) -> Builder {
+        self.tools.push(tool);
+        self
+    }
+
     /// Keeps it in a store by a name: the session of that name if there is one, else a new one.
     pub fn store(mut self, path: impl Into<PathBuf>, name: impl Into<String>) -> Builder {
         self.store = Some((path.into(), name.into()));
@@ -102,6 +110,7 @@ impl Builder {
     /// As [`Engine::open`], [`Sessions::session`](crate::Sessions::session).
     pub fn build(self) -> Result<Session, Error> {
         let engine = Engine::new(self.options)?;
+        engine.set_tools(self.tools)?;
         let Some((path, name)) = self.store else { return engine.session(self.policy) };
         let sessions = engine.store(&path)?;
         match sessions.list()?.iter().any(|info| info.name == name) {

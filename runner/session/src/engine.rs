@@ -5,6 +5,7 @@ use crate::kept::{Kept, Temporary};
 use crate::live::{Here, Live};
 use crate::requests::Outside;
 use crate::session::{Error, Origin, Session};
+use crate::tools::{self, HostTool};
 use crate::worker::link::Link;
 use crate::worker::pool::{Pool, PoolOptions};
 use crate::workspace::Held;
@@ -82,6 +83,8 @@ pub(crate) struct Shared {
     prepared: Mutex<Vec<Prepared>>,
     /// The thread of its sessions' requests.
     pub outside: Outside,
+    /// What guests of new sessions may call.
+    tools: Mutex<Vec<HostTool>>,
     pub awake: Awake<crate::session::Shared>,
     /// The store of sessions that have none, and how many it has seen.
     memory: OnceLock<Store>,
@@ -143,13 +146,14 @@ impl Engine {
         };
         let awake = Awake::new(options.awake, options.idle)?;
         let (memory, unnamed) = (OnceLock::new(), AtomicU64::new(0));
-        let (prepared, outside) = Default::default();
+        let (prepared, outside, tools) = Default::default();
         Ok(Engine(Arc::new(Shared {
             image,
             options,
             pool,
             prepared,
             outside,
+            tools,
             awake,
             memory,
             unnamed,
@@ -164,6 +168,17 @@ impl Engine {
     /// What tells the image from others.
     pub fn digest(&self) -> Digest {
         Digest(self.0.image.identity())
+    }
+
+    /// Makes these the functions that guests of sessions may call that are opened from now on, in place of those before.
+    /// [`Session::set_tools`] gives one session others.
+    ///
+    /// # Errors
+    /// If two have one name, or there are too many.
+    pub fn set_tools(&self, tools: impl IntoIterator<Item = HostTool>) -> Result<(), Error> {
+        let tools = tools::by_name(tools)?.into_values().collect();
+        *self.0.tools.lock().unwrap_or_else(|e| e.into_inner()) = tools;
+        Ok(())
     }
 
     /// The pool of workers, unless sessions are threads.
@@ -263,7 +278,10 @@ impl Engine {
         workspace: Option<Held>,
     ) -> Session {
         let kept = Kept::stored(session, self.digest(), begun, temporary);
-        Session::over(Origin::Engine(self.0.clone()), policy, kept, workspace)
+        let session = Session::over(Origin::Engine(self.0.clone()), policy, kept, workspace);
+        let tools = self.0.tools.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        session.0.tools.replace(tools);
+        session
     }
 }
 

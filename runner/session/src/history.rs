@@ -123,7 +123,9 @@ impl Session {
             _ => None,
         };
         let policy = self.policy().clone();
-        Ok(crate::Engine::shared(engine).of(forked, begun, policy, temporary, None))
+        let forked = crate::Engine::shared(engine).of(forked, begun, policy, temporary, None);
+        forked.0.tools.replace(self.tools());
+        Ok(forked)
     }
 
     /// Names a commit; the name leads elsewhere then, if it was there.

@@ -31,8 +31,10 @@
 //! `session` takes a call, `awake` finds it a place, `live` runs it (`worker`, or a sandbox here), `kept` makes
 //! a commit of what it has changed.
 //!
+//! Functions of the embedder's that guests may call are [`tools`].
+//!
 //! # Deliberately absent
-//! The network bridge is to come. Limits and mounts are never read from a store: what comes from elsewhere
+//! Limits and mounts are never read from a store: what comes from elsewhere
 //! grants nothing.
 #![forbid(unsafe_code)]
 
@@ -54,9 +56,15 @@ mod run;
 mod session;
 #[cfg(feature = "tokio")]
 pub mod tokio;
+pub mod tools;
 mod values;
 mod worker;
 mod workspace;
+
+/// The blocks of Rust in the guide are compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/host-tools.md")]
+struct HostToolsGuide;
 
 pub use action::{Action, Exec, HOME, Input, JAVASCRIPT, Output, PYTHON};
 pub use builder::{Builder, Sandbox};
@@ -65,13 +73,14 @@ pub use engine::{Engine, EngineOptions, Isolation, Sessions};
 pub use outcome::{FileChange, FileChangeKind, Outcome};
 pub use run::Inherited;
 pub use session::{Cancel, Error, Session};
+pub use tools::{HostTool, ToolContext, ToolDefinitionError, ToolError};
 pub use wasibox_files as files;
 pub use wasibox_image::{Image, ImageError};
 pub use wasibox_sandbox::artifact::default_dir as default_artifact_dir;
 pub use wasibox_sandbox::heap::use_huge_pages;
 pub use wasibox_sandbox::{
-    DiskLimits, LimitHit, Limits, MountSpec, NetworkPolicy, Policy, SandboxError, Workspace,
-    WorkspaceKind, compile_all,
+    DiskLimits, HostToolPolicy, LimitHit, Limits, MountSpec, NetworkPolicy, Policy, SandboxError,
+    Workspace, WorkspaceKind, compile_all,
 };
 pub use wasibox_sandbox::{terminal, watchdog};
 pub use wasibox_store as store;

@@ -5,6 +5,7 @@
 //! wait, and is given up when its call ends.
 
 use crate::session::Error;
+use crate::tools::ToolCalls;
 use crate::values::Values;
 use box_abi::http::{Answer as Reply, PART, Request, Response, Step};
 use serde_json::json;
@@ -327,6 +328,7 @@ impl Service for Requests {
 pub struct Services {
     pub values: Option<Arc<Values>>,
     pub requests: Option<Arc<Requests>>,
+    pub tools: Option<ToolCalls>,
 }
 
 impl Services {
@@ -334,6 +336,7 @@ impl Services {
         match name {
             "kv" => self.values.as_deref().map(|s| s as &dyn Service),
             "http" => self.requests.as_deref().map(|s| s as &dyn Service),
+            "tools" => self.tools.as_ref().map(|s| s as &dyn Service),
             _ => None,
         }
     }

@@ -8,9 +8,11 @@ use crate::live::{Here, Live, Looked, Touched};
 use crate::outcome::Outcome;
 use crate::requests::{Outside, Requests, Services};
 use crate::run::Inherited;
+use crate::tools::{HostTool, MAX_TOOLS, ToolCalls, ToolDefinitionError};
 use crate::worker::link::Link;
 use crate::worker::pool::{Pool, PoolOptions};
 use crate::workspace::{self, Given, Held, Unfit};
+use std::collections::BTreeSet;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,6 +24,9 @@ use wasibox_worker::channel::ChannelError;
 use wasibox_worker::filter::NewCode;
 use wasibox_worker::jail::{Jail, Walls};
 use wasibox_workspace::{Applied, Diff, WorkspaceError};
+
+/// The key-value with the names of host tools that a session has had.
+const TOOLS: &[u8] = b"wasibox.tools";
 
 /// Why an action could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +75,9 @@ pub enum Error {
     /// A rule or a secret of the policy's that is of no use; which, and why.
     #[error("network policy: {0}")]
     Network(String),
+    /// A host tool that cannot be one.
+    #[error("host tool: {0}")]
+    Tool(#[from] ToolDefinitionError),
     /// The session was made to run commands only: it has no history.
     #[error("the session has no history")]
     NoHistory,
@@ -93,6 +101,8 @@ pub(crate) struct Shared {
     workspace: Option<Held>,
     /// What its guests can ask for outside, once that is known.
     requests: OnceLock<Option<Arc<Requests>>>,
+    /// The embedder's functions that its guests can call.
+    pub(crate) tools: ToolCalls,
     inner: Mutex<Inner>,
     interrupt: Interrupt,
     /// The worker's process, 0 for none: what can be told of a session that is busy.
@@ -241,8 +251,10 @@ impl Session {
         workspace: Option<Held>,
     ) -> Session {
         let inner = Inner { live: None, kept, walls: None, slot: None };
+        let tools = ToolCalls::new(policy.host_tools.clone());
         Session(Arc::new(Shared {
             origin,
+            tools,
             policy,
             workspace,
             requests: OnceLock::new(),
@@ -250,6 +262,23 @@ impl Session {
             interrupt: Interrupt::default(),
             pid: AtomicU32::new(0),
         }))
+    }
+
+    /// Makes these the functions that guests may call, in place of those before; waits for a call that runs. Whoever
+    /// opens the session elsewhere does so again there: what guests can do is never read from a store.
+    ///
+    /// # Errors
+    /// If two have one name, or there are too many; if the session cannot be told.
+    pub fn set_tools(&self, tools: impl IntoIterator<Item = HostTool>) -> Result<(), Error> {
+        let mut inner = lock(&self.0.inner);
+        self.0.tools.set(tools)?;
+        let Inner { live, kept, .. } = &mut *inner;
+        live.as_mut().map_or(Ok(()), |live| self.0.serve(kept, live))
+    }
+
+    /// The functions that guests may call, by their names.
+    pub fn tools(&self) -> Vec<HostTool> {
+        self.0.tools.all()
     }
 
     /// A handle that ends what runs, from another thread.
@@ -553,11 +582,27 @@ impl Shared {
 
     /// Has what guests ask served.
     fn serve(&self, kept: &Kept, live: &mut Live) -> Result<(), Error> {
-        let services = Services { values: kept.values(), requests: self.requests()? };
-        if services.values.is_some() || services.requests.is_some() {
+        if let Some((stored, _)) = kept.in_store() {
+            self.remember_tools(stored)?;
+        }
+        let tools = Some(self.tools.clone()).filter(ToolCalls::is_of_use);
+        let services = Services { values: kept.values(), requests: self.requests()?, tools };
+        let Services { values, requests, tools } = &services;
+        if values.is_some() || requests.is_some() || tools.is_some() {
             live.set_service(Arc::new(services));
         }
         Ok(())
+    }
+
+    /// Writes down which tools the session has had, so that one that is missing elsewhere can be told of.
+    fn remember_tools(&self, stored: &wasibox_store::Session) -> Result<(), Error> {
+        let before = stored.value(TOOLS)?.unwrap_or_default();
+        // Names of tools only: nothing of it is granted.
+        let formerly: BTreeSet<String> = serde_json::from_slice(&before).unwrap_or_default();
+        let formerly = formerly.into_iter().take(MAX_TOOLS).collect();
+        let Some(all) = self.tools.remember(formerly) else { return Ok(()) };
+        let text = serde_json::to_vec(&all).map_err(|e| Error::Refused(e.to_string()))?;
+        Ok(stored.set_value(TOOLS, &text)?)
     }
 
     /// The requests that the policy allows.
@@ -617,6 +662,7 @@ impl Shared {
         if let Some(requests) = &requests {
             requests.begin();
         }
+        self.tools.begin();
         let mut called = match streams {
             Some(streams) => live.call(exec, streams, is_kept),
             None => {
@@ -626,13 +672,13 @@ impl Shared {
                 live.call(exec, &streams, is_kept)
             }
         };
-        if let Some(requests) = requests {
-            let logged = inner.kept.log(&requests.end());
-            if called.result.is_ok()
-                && let Err(e) = logged
-            {
-                called.result = Err(e);
-            }
+        let mut entries = requests.map(|requests| requests.end()).unwrap_or_default();
+        entries.extend(self.tools.end());
+        let logged = inner.kept.log(&entries);
+        if called.result.is_ok()
+            && let Err(e) = logged
+        {
+            called.result = Err(e);
         }
         let (is_gone, has_changed) = (called.is_gone, !called.changed.is_empty());
         let noted = self.note(inner, std::mem::take(&mut called.touched));

@@ -21,6 +21,9 @@
 use crate::action::Exec;
 use crate::outcome::Outcome;
 use crate::session::{Cancel, Error, Session};
+use crate::tools::{HostTool, ToolContext, ToolDefinitionError, ToolError};
+use serde_json::Value;
+use std::future::Future;
 use std::sync::Arc;
 use wasibox_files as files;
 use wasibox_store::snapshot::Commit;
@@ -34,6 +37,46 @@ impl From<Session> for AsyncSession {
     fn from(session: Session) -> AsyncSession {
         AsyncSession(session)
     }
+}
+
+/// Ends a task when nobody waits for it any more.
+struct Task<T>(::tokio::task::JoinHandle<T>);
+
+impl<T> Drop for Task<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// A [`HostTool`] whose futures are tasks of the runtime that this is called in, so that they have its clock and its
+/// sockets. A task is aborted when nobody waits for its result any more.
+///
+/// # Errors
+/// As [`HostTool::new`].
+///
+/// # Panics
+/// Outside of a runtime.
+pub fn host_tool<F, R>(
+    name: impl Into<String>,
+    description: impl Into<String>,
+    schema: Value,
+    act: F,
+) -> Result<HostTool, ToolDefinitionError>
+where
+    F: Fn(Value, ToolContext) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<Value, ToolError>> + Send + 'static,
+{
+    let runtime = ::tokio::runtime::Handle::current();
+    HostTool::new(name, description, schema, move |arguments, context| {
+        let mut task = Task(runtime.spawn(act(arguments, context)));
+        async move {
+            match (&mut task.0).await {
+                Ok(result) => result,
+                Err(e) if e.is_panic() => Err(ToolError::new("the tool has panicked")),
+                Err(_) => Err(ToolError::new("the host's runtime has ended")),
+            }
+        }
+    })
 }
 
 /// Ends a call when it is dropped before the call has ended.

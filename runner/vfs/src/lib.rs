@@ -72,7 +72,7 @@ pub use host::{MountError, Protected};
 pub use ops::{DirEntry, OpenFlags, Opened, Stated};
 pub use pipe::Pipe;
 pub use quota::{DiskLimits, Hit};
-pub use service::{Answer, MAX_MESSAGE, SERVICES, Service, ServiceFile};
+pub use service::{Answer, Asker, MAX_MESSAGE, SERVICES, Service, ServiceFile};
 pub use session_state::StateFile;
 pub use setup::{BaseFile, MountSpec};
 pub use stop::{StopGuard, stop_when};

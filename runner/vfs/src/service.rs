@@ -1,4 +1,4 @@
-//! Nodes of the bridge by which guests ask the host for something: `/.box/kv`, `/.box/http`.
+//! Nodes of the bridge by which guests ask the host for something: `/.box/kv`, `/.box/http`, `/.box/tools`.
 //!
 //! An opening is a row of *exchanges*: what is written is a request; the first read after it sends it and
 //! waits for the answer, which reads then give until its end. A further write begins the next
@@ -9,6 +9,8 @@
 //!   [`MAX_MESSAGE`].
 //! - Nobody waits in here: a read without an answer is EAGAIN, as of a pipe, and the kernel's waiting applies.
 //! - A service that drops an [`Answer`] has failed: the read is EIO.
+//! - Who gives up before the answer has come (its descriptors are closed, or it asks something else) is told of by the
+//!   answer's [`Asker`].
 
 use crate::Vfs;
 use crate::budget::{Budget, Reservation};
@@ -22,7 +24,7 @@ use std::thread::Thread;
 pub const MAX_MESSAGE: usize = (1 << 20) + (64 << 10);
 
 /// The names of nodes that there can be.
-pub const SERVICES: [&str; 2] = ["kv", "http"];
+pub const SERVICES: [&str; 3] = ["kv", "http", "tools"];
 
 /// What serves guests' requests.
 pub trait Service: Send + Sync {
@@ -34,18 +36,67 @@ pub trait Service: Send + Sync {
 
 type Give = Box<dyn FnOnce(Result<Vec<u8>, Errno>) + Send>;
 
+/// Whether somebody still waits for an answer. Clones are of the same one.
+#[derive(Clone, Default)]
+pub struct Asker(Arc<Mutex<Waits>>);
+
+#[derive(Default)]
+struct Waits {
+    is_gone: bool,
+    tell: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl Asker {
+    /// Nobody waits any more.
+    pub fn gone(&self) {
+        let tell = {
+            let mut waits = lock(&self.0);
+            waits.is_gone = true;
+            waits.tell.take()
+        };
+        if let Some(tell) = tell {
+            tell();
+        }
+    }
+
+    /// Calls `tell` once nobody waits any more, which may be after the answer was given; at once if that is so.
+    pub fn when_gone(&self, tell: impl FnOnce() + Send + 'static) {
+        {
+            let mut waits = lock(&self.0);
+            if !waits.is_gone {
+                waits.tell = Some(Box::new(tell));
+                return;
+            }
+        }
+        tell();
+    }
+}
+
 /// Where an answer goes.
-pub struct Answer(Option<Give>);
+pub struct Answer {
+    give: Option<Give>,
+    asker: Asker,
+}
 
 impl Answer {
     /// One that is taken by `give`.
     pub fn new(give: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static) -> Answer {
-        Answer(Some(Box::new(give)))
+        Answer::of(give, Asker::default())
+    }
+
+    /// One that somebody may give up waiting for.
+    pub fn of(give: impl FnOnce(Result<Vec<u8>, Errno>) + Send + 'static, asker: Asker) -> Answer {
+        Answer { give: Some(Box::new(give)), asker }
+    }
+
+    /// Who waits for it.
+    pub fn asker(&self) -> &Asker {
+        &self.asker
     }
 
     /// Answers.
     pub fn give(mut self, answer: Result<Vec<u8>, Errno>) {
-        if let Some(give) = self.0.take() {
+        if let Some(give) = self.give.take() {
             give(answer);
         }
     }
@@ -59,7 +110,7 @@ impl fmt::Debug for Answer {
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        if let Some(give) = self.0.take() {
+        if let Some(give) = self.give.take() {
             give(Err(Errno::IO));
         }
     }
@@ -127,9 +178,21 @@ enum Stage {
     /// The request is being written.
     Asks(Vec<u8>),
     /// The answer is awaited.
-    Waits(Arc<Mutex<Slot>>),
+    Waits(Waiting),
     /// The answer is there, and was read up to `at`.
     Reads { bytes: Vec<u8>, at: usize, _held: Reservation },
+}
+
+/// A wait for an answer, which ends with this.
+struct Waiting {
+    slot: Arc<Mutex<Slot>>,
+    asker: Asker,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.asker.gone();
+    }
 }
 
 /// Where the answer arrives.
@@ -171,7 +234,7 @@ impl ServiceFile {
         match &mut state.stage {
             // Without a request there is nothing to read.
             Stage::Asks(_) => Ok(0),
-            Stage::Waits(slot) => {
+            Stage::Waits(Waiting { slot, .. }) => {
                 let answer = lock(slot).answer.take();
                 let (bytes, held) = match answer {
                     None => return Err(Errno::AGAIN),
@@ -200,7 +263,7 @@ impl ServiceFile {
         self.go_on(&mut state);
         let bytes = match &state.stage {
             Stage::Asks(_) => 0,
-            Stage::Waits(slot) => match &lock(slot).answer {
+            Stage::Waits(Waiting { slot, .. }) => match &lock(slot).answer {
                 None => return None,
                 Some(Ok((bytes, _))) => bytes.len(),
                 Some(Err(_)) => 0,
@@ -214,7 +277,7 @@ impl ServiceFile {
         let mut state = lock(&self.state);
         // Before there is a question nobody can be told of its answer.
         self.go_on(&mut state);
-        if let Stage::Waits(slot) = &state.stage {
+        if let Stage::Waits(Waiting { slot, .. }) = &state.stage {
             let mut slot = lock(slot);
             if slot.answer.is_none() {
                 slot.waiting.retain(|t| t.id() != who.id());
@@ -233,9 +296,10 @@ impl ServiceFile {
         }
         let request = std::mem::take(request);
         let slot = Arc::new(Mutex::new(Slot::default()));
-        state.stage = Stage::Waits(slot.clone());
+        let asker = Asker::default();
+        state.stage = Stage::Waits(Waiting { slot: slot.clone(), asker: asker.clone() });
         let budget = self.budget.clone();
-        let answer = Answer::new(move |answer| {
+        let give = move |answer: Result<Vec<u8>, Errno>| {
             let answer = answer.and_then(|bytes| {
                 let held = budget.reserve(bytes.len() as u64).ok_or(Errno::NOMEM)?;
                 if bytes.len() > MAX_MESSAGE { Err(Errno::IO) } else { Ok((bytes, held)) }
@@ -243,8 +307,8 @@ impl ServiceFile {
             let mut slot = lock(&slot);
             slot.answer = Some(answer);
             slot.waiting.drain(..).for_each(|t| t.unpark());
-        });
-        self.service.ask(self.name, request, answer);
+        };
+        self.service.ask(self.name, request, Answer::of(give, asker));
     }
 }
 
@@ -279,6 +343,36 @@ mod tests {
             Opened::File(file) => Ok(file),
             Opened::Descriptor(_) => Err(Errno::BADF),
         }
+    }
+
+    #[test]
+    fn who_gives_up_is_told_of() {
+        let vfs = vfs(1 << 30);
+        let (sender, asked) = channel();
+        vfs.set_service(Some(Arc::new(Later(Mutex::new(sender)))));
+        let (tell, told) = channel();
+        let file = open(&vfs).unwrap();
+        let ask = |n: u8| {
+            file.write(0, false, &[n]).unwrap();
+            assert_eq!(file.read(0, &mut [0]), Err(Errno::AGAIN));
+            let (_, answer) = asked.try_recv().unwrap();
+            let tell = tell.clone();
+            answer.asker().when_gone(move || tell.send(n).unwrap());
+            answer
+        };
+        let first = ask(1);
+        assert!(told.try_recv().is_err());
+        // It asks something else.
+        let second = ask(2);
+        assert_eq!(told.try_recv(), Ok(1));
+        first.give(Ok(b"late".to_vec()));
+        assert_eq!(file.read(0, &mut [0]), Err(Errno::AGAIN));
+        drop(file);
+        assert_eq!(told.try_recv(), Ok(2));
+        // Who asks after that is told at once.
+        let tell = tell.clone();
+        second.asker().when_gone(move || tell.send(3).unwrap());
+        assert_eq!(told.try_recv(), Ok(3));
     }
 
     #[test]

@@ -27,6 +27,8 @@
 //! - [`http::HTTP`]: requests to the world outside, as the policy allows; exchanges as with [`kv::KV`]. The node is there
 //!   where a policy allows any.
 //!
+//! - [`tools::TOOLS`]: functions of the embedder's; exchanges as with [`kv::KV`]. The node is there where there are any.
+//!
 //! # Invariants
 //! - Integers are little-endian. Paths are byte strings, absolute in the guest,
 //!   without NUL. Every decoder is total: hostile bytes give `None`, no panic.
@@ -40,6 +42,7 @@ use alloc::vec::Vec;
 pub mod http;
 pub mod kv;
 pub mod session;
+pub mod tools;
 
 /// The private directory of the bridge. Not listed in `/`.
 pub const DIR: &str = "/.box";

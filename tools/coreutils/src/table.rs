@@ -117,6 +117,7 @@ pub const APPLETS: &[Applet] = &[
     Applet::quick("test", own::test::run, "evaluate a condition"),
     Applet::new("time", own::through::time, "run a command and print how long it took"),
     Applet::new("timeout", own::timeout::run, "run a command with a time limit"),
+    Applet::new("tool", own::tool::run, "call a tool of the session's host"),
     Applet::quick("touch", own::touch::run, "change file times"),
     Applet::new("tput", own::tput::run, "print capabilities of the terminal"),
     Applet::new("tr", own::tr::run, "translate or delete characters"),

@@ -41,7 +41,7 @@ mod backend;
 
 pub use backend::{Os, enter_cwd, initial_cwd};
 pub use box_abi::{Kind, PIPE_CAPACITY, PIPE_DIR, PROCESSES, Stat, TASK_VARIABLE, UMASK_VARIABLE};
-pub use box_abi::{http, kv, session};
+pub use box_abi::{http, kv, session, tools};
 pub use errno::strerror;
 pub use process::{Group, PROGRAM_VARIABLE, Pid, Processes, SpawnSpec, WaitStatus, signal};
 pub use stdio::{INHERITED_FDS, Inherited, ignore_empty_locale_variables, inherited, is_terminal};

@@ -1,5 +1,6 @@
 //! The policy file.
 
+use super::host_tools::WrittenHostTools;
 use super::{LimitChanges, Preset, ToolSettings, values};
 use serde::de::{Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -7,7 +8,9 @@ use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wasibox_sandbox::{Limits, MountSpec, NetworkPolicy, Policy, Workspace, WorkspaceKind};
+use wasibox_sandbox::{
+    HostToolPolicy, Limits, MountSpec, NetworkPolicy, Policy, Workspace, WorkspaceKind,
+};
 
 /// Most bytes of a policy file.
 pub const MAX_FILE: u64 = 1 << 20;
@@ -25,6 +28,10 @@ pub struct PolicyFile {
     pub mounts: Vec<MountSpec>,
     pub workspace: Option<Workspace>,
     pub network: NetworkPolicy,
+    /// Which host tools may be called, and how much.
+    pub host_tools: HostToolPolicy,
+    /// Servers of the Model Context Protocol whose tools are host tools ([`HostToolPolicy`]), as on the command line.
+    pub tools_from: Vec<String>,
     /// See [`Policy::fresh_programs`].
     pub fresh_programs: bool,
     /// Whether JavaScript makes no code of strings: `eval`, `Function`, `vm`, modules of data: URLs.
@@ -115,6 +122,8 @@ impl PolicyFile {
             mounts: written.mount.into_iter().map(mount).collect(),
             workspace: written.workspace.map(|w| Workspace { path: dir.join(&w.0.path), ..w.0 }),
             network: written.network.0,
+            tools_from: written.host_tools.from.clone(),
+            host_tools: written.host_tools.policy(),
             fresh_programs: written.fresh_python,
             no_javascript_eval: written.no_javascript_eval,
             require_walls: written.require_walls,
@@ -133,6 +142,7 @@ impl PolicyFile {
             mounts: self.mounts.clone(),
             workspace: self.workspace.clone(),
             network: self.network.clone(),
+            host_tools: self.host_tools.clone(),
             limits: self.limits(),
             fresh_programs: self.fresh_programs,
             hidden: self.no_javascript_eval.then(|| CODE_FROM_STRINGS.into()).into_iter().collect(),
@@ -168,6 +178,8 @@ struct Written {
     require_walls: bool,
     #[serde(default)]
     tools: ToolSettings,
+    #[serde(default)]
+    host_tools: WrittenHostTools,
 }
 
 /// Rules as they are written, each of which can be read.
@@ -254,7 +266,7 @@ struct PresetName(Preset);
 pub(super) struct Time(pub Option<Duration>);
 pub(super) struct Size(pub u64);
 struct MaybeSize(Option<u64>);
-struct Count(usize);
+pub(super) struct Count(pub usize);
 struct GuestPath(String);
 
 impl<'de> Deserialize<'de> for PresetName {

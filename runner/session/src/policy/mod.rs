@@ -8,6 +8,7 @@
 //! Policies in stores and snapshots: what comes from elsewhere grants nothing.
 
 mod file;
+mod host_tools;
 mod preset;
 mod tools;
 pub mod values;

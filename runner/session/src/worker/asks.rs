@@ -1,22 +1,23 @@
 //! Guests' requests at nodes that the parent serves: the worker's half.
 //!
 //! A request goes to the parent as a [`Reply::Ask`] with a number, and its answer comes back over the control
-//! socket, in any order.
+//! socket, in any order. [`Reply::GaveUp`] tells that no guest waits for it any more; it comes all the same.
 
 use super::message::Reply;
 use serde_bytes::ByteBuf;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use wasibox_vfs::{Answer, Errno, Service};
 use wasibox_worker::channel::Sender;
 
 /// Most requests without an answer at one time.
 pub const MOST: usize = 64;
 
-/// Passes requests on.
+/// Passes requests on. Clones are the same.
+#[derive(Clone)]
 pub struct Asks {
-    sender: Sender,
-    state: Mutex<State>,
+    sender: Arc<Sender>,
+    state: Arc<Mutex<State>>,
 }
 
 #[derive(Default)]
@@ -31,7 +32,7 @@ struct State {
 
 impl Asks {
     pub fn new(sender: Sender) -> Asks {
-        Asks { sender, state: Mutex::default() }
+        Asks { sender: Arc::new(sender), state: Arc::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -48,6 +49,15 @@ impl Asks {
         let waiting = self.lock().waiting.remove(&number);
         if let Some(waiting) = waiting {
             waiting.give(answer);
+        }
+    }
+
+    /// Nobody waits for an answer any more.
+    fn gave_up(&self, number: u64) {
+        let state = self.lock();
+        if state.is_open && state.waiting.contains_key(&number) {
+            // A parent that is gone is noticed elsewhere.
+            let _ = self.sender.send(&Reply::GaveUp(number));
         }
     }
 
@@ -85,9 +95,12 @@ impl Service for Asks {
         }
         state.next += 1;
         let number = state.next;
+        let (asks, asker) = (self.clone(), answer.asker().clone());
         // Sent under the lock: not after the call has ended.
         if self.sender.send(&Reply::Ask { number, name, request }).is_ok() {
             state.waiting.insert(number, answer);
         }
+        drop(state);
+        asker.when_gone(move || asks.gave_up(number));
     }
 }

@@ -12,14 +12,15 @@ use crate::session::Error;
 use crate::workspace::Given;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_bytes::ByteBuf;
+use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, mpsc};
 use std::time::{Duration, Instant};
-use wasibox_sandbox::{LimitHit, Limits, NetworkPolicy, Policy};
+use wasibox_sandbox::{HostToolPolicy, LimitHit, Limits, NetworkPolicy, Policy};
 use wasibox_vfs::delta::Delta;
-use wasibox_vfs::{Answer, Errno, MAX_MESSAGE, SERVICES, Service};
+use wasibox_vfs::{Answer, Asker, Errno, MAX_MESSAGE, SERVICES, Service};
 use wasibox_worker::channel::Sender;
 use wasibox_worker::child::{Ended as How, Worker};
 use wasibox_worker::jail::Walls;
@@ -48,8 +49,9 @@ pub struct Link {
     /// What serves guests' requests, and where answers go: by a thread, since a worker may not read them.
     service: Option<Arc<dyn Service>>,
     answers: Option<mpsc::Sender<Control>>,
-    /// Requests without an answer.
+    /// Requests without an answer: how many, and who waits for them.
     asked: Arc<AtomicUsize>,
+    askers: Arc<Mutex<HashMap<u64, Asker>>>,
 }
 
 /// Ends a call of a worker from another thread.
@@ -115,6 +117,7 @@ impl Link {
         let mut theirs = policy.clone();
         // The world outside is the parent's alone.
         theirs.network = NetworkPolicy::default();
+        theirs.host_tools = HostToolPolicy::none();
         for mount in &mut theirs.mounts {
             // A worker has a working directory of its own.
             mount.host = std::path::absolute(&mount.host)?;
@@ -140,8 +143,8 @@ impl Link {
         }
         let progress = pool.options().progress.clone();
         let (limits, interrupt) = (policy.limits, Arc::default());
-        let (service, answers, asked) = Default::default();
-        Ok(Link { worker, walls, limits, progress, interrupt, service, answers, asked })
+        let (service, answers, asked, askers) = Default::default();
+        Ok(Link { worker, walls, limits, progress, interrupt, service, answers, asked, askers })
     }
 
     /// A handle that ends calls.
@@ -277,13 +280,16 @@ impl Link {
                 self.answers.insert(sender)
             }
         };
-        let answers = answers.clone();
+        let (answers, askers) = (answers.clone(), self.askers.clone());
+        let asker = Asker::default();
+        lock(&askers).insert(number, asker.clone());
         let give = move |answer: Result<Vec<u8>, Errno>| {
+            lock(&askers).remove(&number);
             let answer = answer.map(ByteBuf::from).map_err(|e| e.0);
             // A worker that is gone waits for nothing.
             let _ = answers.send(Control::Answer(number, answer));
         };
-        service.ask(name, request, Answer::new(give));
+        service.ask(name, request, Answer::of(give, asker));
         Ok(())
     }
 
@@ -421,6 +427,12 @@ impl Link {
                 stream.extend_from_slice(&bytes);
             }
             Reply::Ask { number, name, request } => self.ask(number, &name, request.into_vec())?,
+            Reply::GaveUp(number) => {
+                let asker = lock(&self.askers).remove(&number);
+                if let Some(asker) = asker {
+                    asker.gone();
+                }
+            }
             Reply::Changed(part) => {
                 got.size += part.size();
                 got.changed.push(part);

@@ -112,6 +112,8 @@ pub enum Reply {
         name: String,
         request: ByteBuf,
     },
+    /// No guest waits for the answer to the request of that number any more. It is answered all the same.
+    GaveUp(u64),
     /// What the call has changed of the session.
     Changed(Delta),
     /// What the workspace, a folder of the host, had where the call has changed something.

@@ -102,7 +102,7 @@ fn serve(hole: Option<fn(&Vfs)>) -> Result<(), WorkerError> {
     };
     // Threads may begin now: they are born into the jail.
     let interrupt = sandbox.interrupter();
-    let asks = Arc::new(Asks::new(channel.sender()?));
+    let asks = Asks::new(channel.sender()?);
     let asked = asks.clone();
     let doors = sandbox.doors();
     std::thread::spawn(move || {
@@ -262,7 +262,7 @@ fn begin(
     Ok((sandbox, overlay, walls))
 }
 
-fn calls(channel: &mut Channel, here: &mut Here, asks: &Arc<Asks>) -> Result<(), WorkerError> {
+fn calls(channel: &mut Channel, here: &mut Here, asks: &Asks) -> Result<(), WorkerError> {
     let mut layers: Vec<Vec<u8>> = Vec::new();
     let mut asked: Vec<u8> = Vec::new();
     loop {
@@ -290,7 +290,7 @@ fn calls(channel: &mut Channel, here: &mut Here, asks: &Arc<Asks>) -> Result<(),
             }
             Some((Request::Serves(names), _)) => {
                 asks.serves(names);
-                here.sandbox.vfs().set_service(Some(asks.clone()));
+                here.sandbox.vfs().set_service(Some(Arc::new(asks.clone())));
             }
             Some((Request::EndBackground, _)) => {
                 if here.sandbox.end_background().is_err() {

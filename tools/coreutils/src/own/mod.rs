@@ -56,6 +56,7 @@ pub(crate) mod tee;
 pub(crate) mod test;
 pub(crate) mod through;
 pub(crate) mod timeout;
+pub(crate) mod tool;
 pub(crate) mod touch;
 pub(crate) mod tput;
 pub(crate) mod tr;

@@ -1,0 +1,105 @@
+//! What is granted of the embedder's functions that guests may call: host tools.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Which of the registered host tools a guest may call, and how much. What nobody has registered is not there
+/// whatever this says. A sandbox by itself calls none: who has one serves them ([`wasibox_vfs::Service`]).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostToolPolicy {
+    /// Names that may be called; `*` in one stands for any characters. `None`: all that are registered.
+    pub allow: Option<Vec<String>>,
+    /// Names that may not, before those.
+    pub deny: Vec<String>,
+    /// Calls of tools in one call of the session.
+    pub calls: u64,
+    /// Tools that run at the same time; others wait for their turn.
+    pub at_once: usize,
+    /// How long one may take, unless the tool has a time of its own; `None`: as long as the session's call.
+    pub timeout: Option<Duration>,
+    /// Bytes of the arguments of a call, at most 1 MiB.
+    pub arguments: u64,
+    /// Bytes of a result.
+    pub result: u64,
+    /// Bytes of arguments and results together, in one call of the session.
+    pub bytes: u64,
+}
+
+impl Default for HostToolPolicy {
+    /// All that are registered: 1000 calls of five minutes at most, 16 at once, 16 MiB of a result, 256 MiB in all.
+    fn default() -> HostToolPolicy {
+        HostToolPolicy {
+            allow: None,
+            deny: Vec::new(),
+            calls: 1000,
+            at_once: 16,
+            timeout: Some(Duration::from_secs(300)),
+            arguments: 1 << 20,
+            result: 16 << 20,
+            bytes: 256 << 20,
+        }
+    }
+}
+
+impl HostToolPolicy {
+    /// No tool at all.
+    pub fn none() -> HostToolPolicy {
+        HostToolPolicy { allow: Some(Vec::new()), ..HostToolPolicy::default() }
+    }
+
+    /// Whether a tool of that name may be called, if there is one.
+    pub fn allows(&self, name: &str) -> bool {
+        let is_in = |list: &[String]| list.iter().any(|pattern| fits(pattern, name));
+        !is_in(&self.deny) && self.allow.as_deref().is_none_or(is_in)
+    }
+}
+
+/// Whether a name fits a pattern, in which `*` stands for any characters.
+fn fits(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        // The earliest place leaves most for the others.
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_of_whole_names() {
+        for (pattern, name, does) in [
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("*", "", true),
+            ("*", "anything", true),
+            ("github.*", "github.search", true),
+            ("github.*", "xgithub.search", false),
+            ("*_read", "file_read", true),
+            ("*_read", "file_reader", false),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "acb", false),
+            ("ab*ba", "aba", false),
+            ("", "", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(fits(pattern, name), does, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn what_is_denied_is_denied() {
+        let all = HostToolPolicy::default();
+        assert!(all.allows("a"));
+        let some =
+            HostToolPolicy { allow: Some(vec!["a*".into()]), deny: vec!["ab".into()], ..all };
+        assert!(some.allows("aa") && !some.allows("ab") && !some.allows("b"));
+        assert!(!HostToolPolicy::none().allows("a"));
+    }
+}

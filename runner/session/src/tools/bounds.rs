@@ -1,0 +1,58 @@
+//! What a text of JSON will be, before it is parsed.
+
+/// Levels of arrays and objects in arguments, and values in them: a parser makes many bytes of few.
+const DEPTH: usize = 64;
+const VALUES: usize = 100_000;
+
+/// Looks at a text of JSON, or at any other.
+///
+/// # Errors
+/// If it is deeper, or has more values, than arguments may.
+pub(super) fn check(text: &[u8]) -> Result<(), String> {
+    let (mut depth, mut values, mut in_string) = (0_usize, 1_usize, false);
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => in_string = !in_string,
+            // Whatever comes next ends no string.
+            b'\\' if in_string => drop(bytes.next()),
+            _ if in_string => {}
+            b'[' | b'{' => {
+                depth += 1;
+                values += 1;
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' => values += 1,
+            _ => {}
+        }
+        if depth > DEPTH {
+            return Err(format!("the arguments are deeper than {DEPTH} levels"));
+        }
+        if values > VALUES {
+            return Err(format!("the arguments have more than {VALUES} values"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_bounded() {
+        let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
+        let objects = |n: usize| "{\"a\":".repeat(n) + "1" + &"}".repeat(n);
+        let wide = |n: usize| format!("[{}1]", "1,".repeat(n));
+        assert!(check(nested(64).as_bytes()).is_ok() && check(objects(64).as_bytes()).is_ok());
+        assert!(check(nested(65).as_bytes()).unwrap_err().contains("deeper"));
+        assert!(check(objects(65).as_bytes()).is_err());
+        assert!(check("[".repeat(1 << 20).as_bytes()).is_err());
+        assert!(check(wide(99_000).as_bytes()).is_ok());
+        assert!(check(wide(100_000).as_bytes()).unwrap_err().contains("more than"));
+        // What looks so in a string is none of it.
+        let text = format!("{{\"a\": \"{}\\\"{}\"}}", "[".repeat(1000), ",".repeat(200_000));
+        assert_eq!(check(text.as_bytes()), Ok(()));
+        assert!(check(b"\xff\\\"").is_ok() && check(b"").is_ok());
+    }
+}

@@ -1,0 +1,465 @@
+//! A session's calls of host tools: what the node `/.box/tools` serves.
+
+use super::drive::{Driven, Slot, Ticket, drive};
+use super::schema::STACK;
+use super::{HostTool, MAX_TOOLS, ToolContext, ToolDefinitionError, bounds};
+use box_abi::tools::{Answer as Reply, Failure, PART, Request};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use wasibox_sandbox::HostToolPolicy;
+use wasibox_vfs::{Answer, Service};
+
+/// Calls that wait for their turn at most.
+const QUEUE: usize = 64;
+/// Bytes of results that are kept for guests that have read a part of them.
+const HELD: usize = 64 << 20;
+/// Entries of the log that are kept until the session's call ends, and bytes of arguments and texts in one.
+const ENTRIES: usize = 10_000;
+const LOGGED: usize = 1024;
+
+/// Serves the host tools of a session. Clones are the same.
+#[derive(Clone)]
+pub(crate) struct ToolCalls(Arc<Shared>);
+
+pub(super) struct Shared {
+    policy: HostToolPolicy,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    tools: BTreeMap<String, HostTool>,
+    /// Tools that the session had where it ran before.
+    formerly: BTreeSet<String>,
+    /// A call of the session runs.
+    is_open: bool,
+    /// Of it: calls of tools, bytes of arguments and results.
+    calls: u64,
+    bytes: u64,
+    next: u64,
+    running: usize,
+    queue: VecDeque<Job>,
+    /// Calls without an end that was logged.
+    active: HashMap<u64, Active>,
+    /// Results that were read in part.
+    results: HashMap<u64, Vec<u8>>,
+    held: usize,
+    log: Vec<String>,
+}
+
+/// What is known of a call until its end.
+struct Active {
+    name: String,
+    arguments: String,
+    begun: Instant,
+    ticket: Arc<Ticket>,
+}
+
+/// A call that is to run.
+struct Job {
+    number: u64,
+    tool: HostTool,
+    arguments: Vec<u8>,
+    answer: Answer,
+    ticket: Arc<Ticket>,
+}
+
+type Outcome = Result<Vec<u8>, (Failure, String)>;
+
+fn lock(m: &Mutex<State>) -> MutexGuard<'_, State> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn failed(kind: Failure, why: impl Into<String>) -> Reply {
+    Reply::Failed(kind, why.into().into_bytes())
+}
+
+impl ToolCalls {
+    pub fn new(policy: HostToolPolicy) -> ToolCalls {
+        ToolCalls(Arc::new(Shared { policy, state: Mutex::default() }))
+    }
+
+    /// Makes these the session's tools.
+    ///
+    /// # Errors
+    /// If two have one name, or there are too many.
+    pub fn set(
+        &self,
+        tools: impl IntoIterator<Item = HostTool>,
+    ) -> Result<(), ToolDefinitionError> {
+        let tools = by_name(tools)?;
+        lock(&self.0.state).tools = tools;
+        Ok(())
+    }
+
+    /// The same of tools that were looked at already.
+    pub fn replace(&self, tools: Vec<HostTool>) {
+        let tools = tools.into_iter().map(|tool| (tool.name().to_owned(), tool)).collect();
+        lock(&self.0.state).tools = tools;
+    }
+
+    /// The session's tools.
+    pub fn all(&self) -> Vec<HostTool> {
+        lock(&self.0.state).tools.values().cloned().collect()
+    }
+
+    /// Says which tools the session had before; gives all that it has had, if those are more.
+    pub fn remember(&self, formerly: BTreeSet<String>) -> Option<BTreeSet<String>> {
+        let mut state = lock(&self.0.state);
+        let mut all = formerly.clone();
+        // Whoever runs it has other sessions with other tools: the list has an end.
+        all.extend(state.tools.keys().take(MAX_TOOLS.saturating_sub(all.len())).cloned());
+        let more = (all != formerly).then(|| all.clone());
+        state.formerly = all;
+        more
+    }
+
+    /// Whether the session has tools, or had some.
+    pub fn is_of_use(&self) -> bool {
+        let state = lock(&self.0.state);
+        !state.tools.is_empty() || !state.formerly.is_empty()
+    }
+
+    /// A call of the session begins.
+    pub fn begin(&self) {
+        let mut state = lock(&self.0.state);
+        (state.is_open, state.calls, state.bytes) = (true, 0, 0);
+    }
+
+    /// It has ended: what it has begun is cancelled. Gives the entries for the log.
+    pub fn end(&self) -> Vec<String> {
+        let mut state = lock(&self.0.state);
+        state.is_open = false;
+        state.results.clear();
+        state.held = 0;
+        let queue = std::mem::take(&mut state.queue);
+        for (_, active) in std::mem::take(&mut state.active) {
+            active.ticket.cancel();
+            let why = (Failure::Cancelled, "the session's call has ended".to_owned());
+            state.note(active, &Err(why));
+        }
+        let log = std::mem::take(&mut state.log);
+        drop(state);
+        // Answers that nobody waits for.
+        drop(queue);
+        log
+    }
+
+    fn list(&self, from: u32) -> Reply {
+        let state = lock(&self.0.state);
+        let allowed = |tool: &&HostTool| self.0.policy.allows(tool.name());
+        let mut rest =
+            state.tools.values().filter(allowed).skip(from as usize).map(|t| &t.0.told).peekable();
+        let (mut tools, mut bytes) = (Vec::new(), 0);
+        while let Some(tool) = rest.next_if(|tool| bytes + tool.len() + 4 <= PART) {
+            bytes += tool.len() + 4;
+            tools.push(tool.clone());
+        }
+        Reply::Tools { tools, more: rest.peek().is_some() }
+    }
+
+    fn more(&self, call: u64, from: u64) -> Reply {
+        let mut state = lock(&self.0.state);
+        let Some(result) = state.results.get(&call) else {
+            return failed(Failure::Request, "there is no such result");
+        };
+        let rest = usize::try_from(from).ok().and_then(|from| result.get(from..));
+        let rest = rest.unwrap_or_default();
+        let bytes = rest[..rest.len().min(PART)].to_vec();
+        let (len, is_last) = (result.len(), bytes.len() == rest.len());
+        if is_last {
+            state.results.remove(&call);
+            state.held -= len;
+        }
+        Reply::Value { call, len: len as u64, bytes }
+    }
+
+    /// Begins a call, or has it wait for its turn.
+    fn call(&self, name: &[u8], arguments: &[u8], answer: Answer) {
+        let shown = String::from_utf8_lossy(name).into_owned();
+        let mut state = lock(&self.0.state);
+        let tool = match state.judge(&self.0.policy, &shown, arguments) {
+            Ok(tool) => tool,
+            Err(why) => {
+                let reply = failed(why.0, why.1.clone());
+                if state.is_open {
+                    let active = Active::new(shown, arguments);
+                    state.note(active, &Err(why));
+                }
+                drop(state);
+                return answer.give(Ok(reply.encode()));
+            }
+        };
+        state.calls += 1;
+        state.bytes += arguments.len() as u64;
+        state.next += 1;
+        let number = state.next;
+        let active = Active::new(shown, arguments);
+        let ticket = active.ticket.clone();
+        state.active.insert(number, active);
+        let asker = answer.asker().clone();
+        let arguments = arguments.to_vec();
+        let job = Job { number, tool, arguments, answer, ticket: ticket.clone() };
+        if state.running < self.0.policy.at_once {
+            state.running += 1;
+            drop(state);
+            self.0.start(job);
+        } else {
+            state.queue.push_back(job);
+            drop(state);
+        }
+        asker.when_gone(move || ticket.cancel());
+    }
+}
+
+/// Tools by their names.
+///
+/// # Errors
+/// If two have the same, or there are too many.
+pub(crate) fn by_name(
+    tools: impl IntoIterator<Item = HostTool>,
+) -> Result<BTreeMap<String, HostTool>, ToolDefinitionError> {
+    let mut all = BTreeMap::new();
+    for tool in tools {
+        if let Some(tool) = all.insert(tool.name().to_owned(), tool) {
+            return Err(ToolDefinitionError::Twice(tool.name().to_owned()));
+        }
+    }
+    if all.len() > MAX_TOOLS { Err(ToolDefinitionError::TooMany) } else { Ok(all) }
+}
+
+impl Active {
+    fn new(name: String, arguments: &[u8]) -> Active {
+        let arguments = &arguments[..arguments.len().min(LOGGED)];
+        let arguments = String::from_utf8_lossy(arguments).into_owned();
+        Active { name, arguments, begun: Instant::now(), ticket: Arc::default() }
+    }
+}
+
+impl State {
+    /// Whether a call may be, before anything of it is looked into.
+    fn judge(
+        &self,
+        policy: &HostToolPolicy,
+        name: &str,
+        arguments: &[u8],
+    ) -> Result<HostTool, (Failure, String)> {
+        let no = |kind: Failure, why: String| Err((kind, why));
+        if !self.is_open {
+            return no(Failure::Cancelled, "no call of the session runs".into());
+        }
+        let Some(tool) = self.tools.get(name) else {
+            return no(Failure::Unknown, self.unknown(name));
+        };
+        if !policy.allows(name) {
+            return no(Failure::Denied, format!("the policy does not allow the tool '{name}'"));
+        }
+        let len = arguments.len() as u64;
+        if len > policy.arguments {
+            let most = policy.arguments;
+            return no(
+                Failure::Limit,
+                format!("the arguments have {len} bytes, of {most} at most"),
+            );
+        }
+        if self.calls >= policy.calls {
+            let most = policy.calls;
+            return no(
+                Failure::Limit,
+                format!("more than {most} calls of tools in one call of the session"),
+            );
+        }
+        if self.bytes.saturating_add(len) > policy.bytes {
+            return no(Failure::Limit, too_many_bytes(policy));
+        }
+        if self.queue.len() >= QUEUE {
+            return no(
+                Failure::Limit,
+                format!("more than {QUEUE} calls of tools wait for their turn"),
+            );
+        }
+        Ok(tool.clone())
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        if self.formerly.contains(name) {
+            return format!(
+                "the tool '{name}' is missing: the session had it where it ran before, and its host has not registered it here"
+            );
+        }
+        let mut name = name.to_owned();
+        name.truncate(name.floor_char_boundary(200));
+        format!("there is no tool '{name}'")
+    }
+
+    /// Writes the end of a call down.
+    fn note(&mut self, call: Active, outcome: &Outcome) {
+        if self.log.len() >= ENTRIES {
+            return;
+        }
+        let mut entry = json!({
+            "event": "tool",
+            "tool": call.name,
+            "arguments": call.arguments,
+            "took_ms": (call.begun.elapsed().as_secs_f64() * 1e6).round() / 1e3,
+        });
+        match outcome {
+            Ok(result) => entry["received"] = result.len().into(),
+            Err((kind, why)) => {
+                entry["failure"] = word(*kind).into();
+                entry["error"] = why[..why.floor_char_boundary(LOGGED)].into();
+            }
+        }
+        self.log.push(entry.to_string());
+    }
+}
+
+fn word(kind: Failure) -> &'static str {
+    match kind {
+        Failure::Unknown => "unknown",
+        Failure::Arguments => "arguments",
+        Failure::Tool => "tool",
+        Failure::Denied => "denied",
+        Failure::Limit => "limit",
+        Failure::Cancelled => "cancelled",
+        Failure::Request => "request",
+    }
+}
+
+fn too_many_bytes(policy: &HostToolPolicy) -> String {
+    format!("more than {} bytes of arguments and results in one call of the session", policy.bytes)
+}
+
+impl Shared {
+    /// Runs a call on a thread of its own.
+    fn start(self: &Arc<Shared>, job: Job) {
+        let slot = Arc::new(Slot(self.clone()));
+        let shared = self.clone();
+        let number = job.number;
+        let work = move || {
+            let Job { number, tool, arguments, answer, ticket } = job;
+            let context = ToolContext { ticket, _slot: slot };
+            let outcome = shared.run(&tool, &arguments, context);
+            let reply = shared.finish(number, outcome);
+            answer.give(Ok(reply.encode()));
+        };
+        // Without a thread the answer has gone with the work, as has the slot.
+        let thread = std::thread::Builder::new().name("host tool call".into()).stack_size(STACK);
+        if thread.spawn(work).is_err() {
+            let why = "the host has no thread for the call".to_owned();
+            self.finish(number, Err((Failure::Limit, why)));
+        }
+    }
+
+    /// A call has ended: its place is the next one's.
+    pub fn next(self: Arc<Shared>) {
+        let job = {
+            let mut state = lock(&self.state);
+            let job = state.queue.pop_front();
+            if job.is_none() {
+                state.running -= 1;
+            }
+            job
+        };
+        if let Some(job) = job {
+            self.start(job);
+        }
+    }
+
+    fn run(&self, tool: &HostTool, arguments: &[u8], context: ToolContext) -> Outcome {
+        let definition = &*tool.0;
+        let arguments = parsed(arguments).map_err(|why| (Failure::Arguments, why))?;
+        definition.input.check(&arguments).map_err(|why| (Failure::Arguments, why))?;
+        let timeout = definition.timeout.or(self.policy.timeout);
+        let until = timeout.and_then(|t| Instant::now().checked_add(t));
+        let ticket = context.ticket.clone();
+        let value = match drive(|| (definition.act)(arguments, context), &ticket, until) {
+            Driven::Done(Ok(value)) => value,
+            Driven::Done(Err(e)) => return Err((Failure::Tool, e.message().to_owned())),
+            Driven::Cancelled => return Err((Failure::Cancelled, "nobody waits for it".into())),
+            Driven::Late => {
+                let seconds = timeout.unwrap_or(Duration::ZERO).as_secs_f64();
+                return Err((Failure::Limit, format!("the tool took longer than {seconds} s")));
+            }
+        };
+        if let Some(Err(why)) = definition.output.as_ref().map(|schema| schema.check(&value)) {
+            return Err((Failure::Tool, format!("its result does not fit its schema: {why}")));
+        }
+        let failed = |e: serde_json::Error| (Failure::Tool, e.to_string());
+        let result = serde_json::to_vec(&value).map_err(failed)?;
+        let (len, most) = (result.len(), self.policy.result);
+        if len as u64 > most {
+            return Err((Failure::Limit, format!("the result has {len} bytes, of {most} at most")));
+        }
+        Ok(result)
+    }
+
+    /// Notes the end of a call; what its guest is answered.
+    fn finish(&self, call: u64, outcome: Outcome) -> Reply {
+        let mut state = lock(&self.state);
+        let Some(active) = state.active.remove(&call) else {
+            // The session's call has ended before, and the next one may run.
+            return failed(Failure::Cancelled, "the session's call has ended");
+        };
+        let outcome = outcome.and_then(|result| {
+            let len = result.len();
+            if state.bytes.saturating_add(len as u64) > self.policy.bytes {
+                return Err((Failure::Limit, too_many_bytes(&self.policy)));
+            }
+            if len > PART && state.held + len > HELD {
+                let why = format!("results of more than {HELD} bytes wait to be read");
+                return Err((Failure::Limit, why));
+            }
+            state.bytes += len as u64;
+            Ok(result)
+        });
+        state.note(active, &outcome);
+        match outcome {
+            Ok(mut result) => {
+                let len = result.len();
+                let bytes = result[..len.min(PART)].to_vec();
+                if len > PART {
+                    result.shrink_to_fit();
+                    state.held += len;
+                    state.results.insert(call, result);
+                }
+                Reply::Value { call, len: len as u64, bytes }
+            }
+            Err((kind, why)) => {
+                let end = why.floor_char_boundary(PART);
+                failed(kind, &why[..end])
+            }
+        }
+    }
+}
+
+/// Arguments, which are an object of JSON; none at all are an empty one.
+fn parsed(arguments: &[u8]) -> Result<Value, String> {
+    if arguments.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Value::Object(Map::new()));
+    }
+    bounds::check(arguments)?;
+    match serde_json::from_slice(arguments) {
+        Ok(value @ Value::Object(_)) => Ok(value),
+        Ok(_) => Err("the arguments are no object of JSON".into()),
+        Err(e) => Err(format!("the arguments are no JSON: {e}")),
+    }
+}
+
+impl Service for ToolCalls {
+    fn has(&self, name: &str) -> bool {
+        name == "tools" && self.is_of_use()
+    }
+
+    fn ask(&self, _: &str, request: Vec<u8>, answer: Answer) {
+        let reply = match Request::decode(&request) {
+            None => failed(Failure::Request, "not a request"),
+            Some(Request::List { from }) => self.list(from),
+            Some(Request::More { call, from }) => self.more(call, from),
+            Some(Request::Call { name, arguments }) => return self.call(name, arguments, answer),
+        };
+        answer.give(Ok(reply.encode()));
+    }
+}

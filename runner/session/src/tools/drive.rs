@@ -1,0 +1,127 @@
+//! Polling a tool's future on the thread of its call, until it is done, cancelled or late.
+
+use super::calls::Shared;
+use super::{Acting, ToolError};
+use serde_json::Value;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+use std::time::Instant;
+
+/// A call that runs or waits for its turn.
+#[derive(Default)]
+pub(super) struct Ticket {
+    is_cancelled: AtomicBool,
+    thread: OnceLock<Thread>,
+}
+
+impl Ticket {
+    pub fn is_cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::Acquire)
+    }
+
+    /// Nobody waits any more.
+    pub fn cancel(&self) {
+        self.is_cancelled.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+}
+
+/// A place among the calls that run, which is given back with this.
+pub(super) struct Slot(pub Arc<Shared>);
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.clone().next();
+    }
+}
+
+/// What became of a future.
+pub(super) enum Driven {
+    Done(Result<Value, ToolError>),
+    Cancelled,
+    Late,
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Polls a future on this thread. It is dropped in the end, however that comes.
+pub(super) fn drive(
+    make: impl FnOnce() -> Acting,
+    ticket: &Ticket,
+    until: Option<Instant>,
+) -> Driven {
+    let me = std::thread::current();
+    let waker = Waker::from(Arc::new(Unpark(me.clone())));
+    // Before the first look at the ticket: who cancels after that finds the thread.
+    let _ = ticket.thread.set(me);
+    let mut context = Context::from_waker(&waker);
+    let failed = || Driven::Done(Err(ToolError::new("the tool has panicked")));
+    let Ok(mut future) = catch_unwind(AssertUnwindSafe(make)) else { return failed() };
+    loop {
+        if ticket.is_cancelled() {
+            return Driven::Cancelled;
+        }
+        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut context))) {
+            Ok(Poll::Ready(result)) => return Driven::Done(result),
+            Ok(Poll::Pending) => {}
+            Err(_) => return failed(),
+        }
+        match until.map(|until| until.saturating_duration_since(Instant::now())) {
+            Some(left) if left.is_zero() => return Driven::Late,
+            Some(left) => std::thread::park_timeout(left),
+            None => std::thread::park(),
+        }
+    }
+}
+
+/// A value that a thread makes, and who waits for it.
+struct Made<T>(Mutex<(Option<T>, Option<Waker>)>);
+
+impl<T> Made<T> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, (Option<T>, Option<Waker>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A future of what a function gives that blocks. The function goes on if the future is dropped.
+pub(super) async fn on_thread(
+    act: impl FnOnce() -> Result<Value, ToolError> + Send + 'static,
+) -> Result<Value, ToolError> {
+    let made = Arc::new(Made(Mutex::new((None, None))));
+    let to = made.clone();
+    std::thread::Builder::new().name("host tool".into()).spawn(move || {
+        let result = catch_unwind(AssertUnwindSafe(act));
+        let result = result.unwrap_or_else(|_| Err(ToolError::new("the tool has panicked")));
+        let waker = {
+            let mut made = to.lock();
+            made.0 = Some(result);
+            made.1.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    })?;
+    poll_fn(move |context| {
+        let mut made = made.lock();
+        match made.0.take() {
+            Some(result) => Poll::Ready(result),
+            None => {
+                made.1 = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}

@@ -1,0 +1,256 @@
+//! JSON Schemas of arguments and results.
+
+use super::ToolDefinitionError;
+use boon::{
+    CompileError, Compiler, Draft, ErrorKind, SchemaIndex, Schemas, UrlLoader, ValidationError,
+};
+use serde_json::Value;
+use std::error::Error;
+
+/// Mistakes that are told of at most, and bytes of what is said of one.
+const MISTAKES: usize = 5;
+const MISTAKE: usize = 300;
+/// How the schema itself is called, for the library.
+const OWN: &str = "tool:/schema";
+/// Bytes of stack for whoever compares values, which goes down with both the value and the schema.
+pub(super) const STACK: usize = 64 << 20;
+/// Levels of a schema, and keywords in it that apply another schema to the same value: so much of the stack is
+/// used for each level of a value.
+const DEPTH: usize = 64;
+const SAME: usize = 128;
+
+/// A schema that values can be compared with.
+pub(super) struct Schema {
+    text: Value,
+    schemas: Schemas,
+    index: SchemaIndex,
+}
+
+/// Knows no address.
+struct Nowhere;
+
+impl UrlLoader for Nowhere {
+    fn load(&self, _: &str) -> Result<Value, Box<dyn Error>> {
+        Err("schemas are not fetched".into())
+    }
+}
+
+impl Schema {
+    /// Reads a schema: 2020-12, unless its `$schema` says another draft.
+    ///
+    /// # Errors
+    /// If it is none, refers to another one, or has a pattern that cannot be matched in linear time.
+    pub fn new(name: &str, text: Value) -> Result<Schema, ToolDefinitionError> {
+        let wrong = |why: &str| {
+            let why = cut(format!("its schema is none: {why}"));
+            ToolDefinitionError::Schema { name: name.to_owned(), why }
+        };
+        bounded(&text, DEPTH, &mut 0).map_err(wrong)?;
+        // Whoever calls may have little stack left.
+        let compiled = std::thread::scope(|scope| {
+            let compiling = std::thread::Builder::new().stack_size(STACK);
+            compiling
+                .spawn_scoped(scope, || compiled(&text))?
+                .join()
+                .map_err(|_| std::io::Error::other("the library that reads schemas has failed"))
+        });
+        let compiled = compiled.map_err(|e| wrong(&e.to_string()))?;
+        let (schemas, index) = compiled.map_err(|why| wrong(&why))?;
+        Ok(Schema { text, schemas, index })
+    }
+
+    /// The schema itself.
+    pub fn text(&self) -> &Value {
+        &self.text
+    }
+
+    /// Compares a value with it, on a thread with [`STACK`].
+    ///
+    /// # Errors
+    /// What is wrong, one mistake in a line.
+    pub fn check(&self, value: &Value) -> Result<(), String> {
+        let Err(wrong) = self.schemas.validate(value, self.index) else { return Ok(()) };
+        Err(mistakes(&wrong))
+    }
+}
+
+fn compiled(text: &Value) -> Result<(Schemas, SchemaIndex), String> {
+    let mut compiler = Compiler::new();
+    compiler.set_default_draft(Draft::V2020_12);
+    compiler.use_loader(Box::new(Nowhere));
+    let mut schemas = Schemas::new();
+    let added = compiler.add_resource(OWN, text.clone());
+    let made = added.and_then(|()| compiler.compile(OWN, &mut schemas));
+    made.map(|index| (schemas, index)).map_err(|e| reason(&e))
+}
+
+/// Looks whether a schema is of a size that can be gone down in.
+fn bounded(schema: &Value, depth: usize, same: &mut usize) -> Result<(), &'static str> {
+    let Some(depth) = depth.checked_sub(1) else { return Err("more than 64 levels") };
+    match schema {
+        Value::Object(object) => object.iter().try_for_each(|(key, value)| {
+            *same += match (key.as_str(), value) {
+                ("allOf" | "anyOf" | "oneOf", Value::Array(all)) => all.len(),
+                ("dependentSchemas" | "dependencies", Value::Object(all)) => all.len(),
+                ("$ref" | "$dynamicRef" | "$recursiveRef" | "not" | "if" | "then" | "else", _) => 1,
+                _ => 0,
+            };
+            if *same > SAME {
+                return Err("more than 128 keywords that apply a schema to the same value");
+            }
+            bounded(value, depth, same)
+        }),
+        Value::Array(all) => all.iter().try_for_each(|value| bounded(value, depth, same)),
+        _ => Ok(()),
+    }
+}
+
+/// What is wrong with a schema.
+fn reason(e: &CompileError) -> String {
+    match e {
+        CompileError::ValidationError { src, .. } => mistakes(src),
+        CompileError::LoadUrlError { url, src } => format!("{url}: {src}"),
+        CompileError::InvalidRegex { url, regex, src } => {
+            let at = url.split_once('#').map_or("", |(_, at)| at);
+            let src = src.to_string();
+            let last = src.lines().last().unwrap_or_default();
+            format!("{}pattern '{regex}': {last}", place(at))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The innermost causes, which are what a program can mend.
+fn mistakes(wrong: &ValidationError<'_, '_>) -> String {
+    let mut lines = Vec::new();
+    let mut open = vec![wrong];
+    while let Some(next) = open.pop() {
+        if next.causes.is_empty() {
+            if lines.len() == MISTAKES {
+                lines.push("and more".to_owned());
+                break;
+            }
+            let at = next.instance_location.to_string();
+            let what = match &next.kind {
+                // The text itself may be long.
+                ErrorKind::Pattern { want, .. } => format!("does not match the pattern '{want}'"),
+                kind => kind.to_string(),
+            };
+            lines.push(cut(format!("{}{what}", place(&at))));
+        }
+        open.extend(next.causes.iter().rev());
+    }
+    lines.join("\n")
+}
+
+/// Where in a value, as `a/0/b: `.
+fn place(pointer: &str) -> String {
+    match pointer.strip_prefix('/') {
+        Some(path) => format!("{path}: "),
+        None => String::new(),
+    }
+}
+
+fn cut(mut text: String) -> String {
+    if text.len() > MISTAKE {
+        text.truncate(text.floor_char_boundary(MISTAKE));
+        text.push_str("...");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::time::{Duration, Instant};
+
+    fn said(schema: Value, value: Value) -> String {
+        let schema = Schema::new("t", schema).unwrap();
+        let check = move || schema.check(&value).err().unwrap_or_default();
+        std::thread::Builder::new().stack_size(STACK).spawn(check).unwrap().join().unwrap()
+    }
+
+    #[test]
+    fn mistakes_have_a_place() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "days": {"items": {"type": "integer"}}},
+            "required": ["city"],
+            "additionalProperties": false,
+        });
+        let of = |value| said(schema.clone(), value);
+        assert_eq!(of(json!({"city": "Bern", "days": [1, 2]})), "");
+        assert_eq!(of(json!({"city": 3})), "city: want string, but got number");
+        assert_eq!(of(json!({})), "missing properties 'city'");
+        assert!(of(json!({"city": "", "days": [1, "x"]})).starts_with("days/1: want integer"));
+        assert!(of(json!({"city": "", "town": 1})).contains("'town' not allowed"));
+        let many: Vec<_> = (0..100).map(|n| n.to_string()).collect();
+        let lines = of(json!({"city": "", "days": many}));
+        assert_eq!((lines.lines().count(), lines.ends_with("\nand more")), (6, true));
+        let long = json!({"city": "", "n".repeat(10_000): 1});
+        assert!(of(long).len() < 400);
+    }
+
+    /// Patterns that make engines that go back take for ever, and arrays of which each item could be compared with
+    /// all others.
+    #[test]
+    fn hostile_values_take_no_time() {
+        let begun = Instant::now();
+        let text = "a".repeat(200_000) + "!";
+        let no = said(json!({"pattern": "^(a+)+$"}), json!(text));
+        assert_eq!(no, "does not match the pattern '^(a+)+$'");
+        let many: Vec<_> = (0..100_000).collect();
+        assert_eq!(said(json!({"uniqueItems": true}), json!(many)), "");
+        assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+
+    #[test]
+    fn recursive_schemas_end() {
+        let schema = json!({
+            "$defs": {"list": {"type": ["array", "integer"], "items": {"$ref": "#/$defs/list"}}},
+            "$ref": "#/$defs/list",
+        });
+        let deep = |end: Value| (0..64).fold(end, |inner, _| json!([inner]));
+        assert_eq!(said(schema.clone(), deep(json!(1))), "");
+        assert!(said(schema, deep(json!("x"))).contains("want "));
+        // As much of both as there may be.
+        let mut chain: serde_json::Map<String, Value> = (0..SAME - 2)
+            .map(|n| (format!("s{n}"), json!({"$ref": format!("#/$defs/s{}", n + 1)})))
+            .collect();
+        chain.insert(format!("s{}", SAME - 2), json!({"items": {"$ref": "#/$defs/s0"}}));
+        let long = json!({"$defs": chain, "$ref": "#/$defs/s0"});
+        assert_eq!(said(long.clone(), deep(json!("x"))), "");
+        let mut longer = long;
+        longer["$defs"]["more"] = json!({"not": true});
+        assert!(Schema::new("t", longer).is_err());
+        let deeper = (0..64).fold(json!({}), |inner, _| json!({"items": inner}));
+        assert!(Schema::new("t", deeper).is_err());
+        // One that never comes to an end is a mistake of whoever wrote it.
+        assert!(said(json!({"$ref": "#"}), json!({})).contains("cycle"));
+    }
+
+    /// Values of the specification's own examples (JSON Schema Validation 2020-12, 6; Core, 10.3.2.3).
+    #[test]
+    fn the_specification_is_followed() {
+        for (schema, value, fits) in [
+            (json!({"type": "integer"}), json!(1.0), true),
+            (json!({"type": "integer"}), json!(1.5), false),
+            (json!({"const": 1}), json!(1.0), true),
+            (json!({"multipleOf": 0.5}), json!(4.5), true),
+            (json!({"maxLength": 2}), json!("\u{1f600}\u{1f600}"), true),
+            (json!({"minProperties": 1}), json!([]), true),
+            (json!({"dependentRequired": {"a": ["b"]}}), json!({"a": 1}), false),
+            (json!({"prefixItems": [{"type": "string"}], "items": false}), json!(["a", 1]), false),
+            (json!({"oneOf": [{"type": "number"}, {"minimum": 2}]}), json!(3), false),
+            (json!({"additionalProperties": {"type": "null"}}), json!({"a": null}), true),
+            (
+                json!({"unevaluatedProperties": false, "allOf": [{"properties": {"a": {}}}]}),
+                json!({"a": 1}),
+                true,
+            ),
+        ] {
+            assert_eq!(said(schema.clone(), value.clone()).is_empty(), fits, "{schema} {value}");
+        }
+    }
+}

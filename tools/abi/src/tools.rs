@@ -1,0 +1,243 @@
+//! Host tools: functions of the embedder's that a guest calls by name, with JSON in and JSON out. A guest asks for them
+//! by exchanges with the node [`TOOLS`]: one `write` of a [`Request`], then reads of the [`Answer`].
+//!
+//! # Format
+//! A byte that says what it is, then fields: numbers are little-endian; a name has its length (`u16`) before it, a
+//! description of a tool its own (`u32`); arguments, a result or a text take the rest. Arguments, results and
+//! descriptions are JSON (RFC 8259) in UTF-8, which nothing here looks into.
+
+use alloc::vec::Vec;
+
+/// The node. It is there in calls of a session that has host tools, or had some.
+pub const TOOLS: &str = "/.box/tools";
+/// Most bytes of a tool's name.
+pub const MAX_NAME: usize = 128;
+/// Most bytes of the arguments of a call.
+pub const MAX_ARGUMENTS: usize = 1 << 20;
+/// Most bytes of a description of a tool: name, text and schemas.
+pub const MAX_DESCRIPTION: usize = 64 << 10;
+/// Most bytes of a result, or of descriptions, in one answer.
+pub const PART: usize = 256 << 10;
+
+/// What a guest asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request<'a> {
+    /// Descriptions of the tools in the order of their names, from that one on.
+    List { from: u32 },
+    /// Calls a tool with an object of JSON.
+    Call { name: &'a [u8], arguments: &'a [u8] },
+    /// The bytes from `from` on of a result that is longer than one answer.
+    More { call: u64, from: u64 },
+}
+
+/// What the host answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Descriptions, each an object with `name`, `description`, `inputSchema` and, if the tool has one, `outputSchema`,
+    /// as the Model Context Protocol has them; `more` if others follow.
+    Tools { tools: Vec<Vec<u8>>, more: bool },
+    /// Bytes of the result of a call, which has `len` in all.
+    Value { call: u64, len: u64, bytes: Vec<u8> },
+    /// There is no result; why, for people.
+    Failed(Failure, Vec<u8>),
+}
+
+/// Why there is no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Failure {
+    /// There is no tool of that name.
+    Unknown = 1,
+    /// The arguments do not fit the tool's schema.
+    Arguments = 2,
+    /// The tool has failed.
+    Tool = 3,
+    /// The policy does not allow it.
+    Denied = 4,
+    /// A limit of the policy's was reached.
+    Limit = 5,
+    /// Nobody waits for it any more, or the session's call has ended.
+    Cancelled = 6,
+    /// What was asked is no request.
+    Request = 7,
+}
+
+impl Failure {
+    fn from_byte(byte: u8) -> Option<Failure> {
+        use Failure::*;
+        [Unknown, Arguments, Tool, Denied, Limit, Cancelled, Request]
+            .into_iter()
+            .find(|kind| *kind as u8 == byte)
+    }
+}
+
+fn take<'a, const N: usize>(bytes: &mut &'a [u8]) -> Option<[u8; N]> {
+    let (taken, rest): (&'a [u8; N], _) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*taken)
+}
+
+fn counted<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
+    let (taken, rest) = bytes.split_at_checked(len)?;
+    *bytes = rest;
+    Some(taken)
+}
+
+impl<'a> Request<'a> {
+    /// A longer name is cut; whoever asks for one has looked.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        match self {
+            Request::List { from } => {
+                out.push(1);
+                out.extend(from.to_le_bytes());
+            }
+            Request::Call { name, arguments } => {
+                let name = &name[..name.len().min(MAX_NAME)];
+                out.push(2);
+                out.extend((name.len() as u16).to_le_bytes());
+                out.extend(name);
+                out.extend(*arguments);
+            }
+            Request::More { call, from } => {
+                out.push(3);
+                out.extend(call.to_le_bytes());
+                out.extend(from.to_le_bytes());
+            }
+        }
+        out
+    }
+
+    /// `None` for what is no request.
+    pub fn decode(bytes: &'a [u8]) -> Option<Request<'a>> {
+        let (kind, mut rest) = bytes.split_first()?;
+        let request = match kind {
+            1 => Request::List { from: u32::from_le_bytes(take(&mut rest)?) },
+            2 => {
+                let len = u16::from_le_bytes(take(&mut rest)?) as usize;
+                let name = counted(&mut rest, len).filter(|name| name.len() <= MAX_NAME)?;
+                let fits = rest.len() <= MAX_ARGUMENTS;
+                return fits.then_some(Request::Call { name, arguments: rest });
+            }
+            3 => Request::More {
+                call: u64::from_le_bytes(take(&mut rest)?),
+                from: u64::from_le_bytes(take(&mut rest)?),
+            },
+            _ => return None,
+        };
+        rest.is_empty().then_some(request)
+    }
+}
+
+impl Answer {
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        match self {
+            Answer::Tools { tools, more } => {
+                out.extend([1, u8::from(*more)]);
+                for tool in tools {
+                    out.extend((tool.len() as u32).to_le_bytes());
+                    out.extend(tool);
+                }
+            }
+            Answer::Value { call, len, bytes } => {
+                out.push(2);
+                out.extend(call.to_le_bytes());
+                out.extend(len.to_le_bytes());
+                out.extend(bytes);
+            }
+            Answer::Failed(kind, why) => {
+                out.extend([3, *kind as u8]);
+                out.extend(why);
+            }
+        }
+        out
+    }
+
+    /// `None` for what is no answer.
+    pub fn decode(bytes: &[u8]) -> Option<Answer> {
+        let (kind, mut rest) = bytes.split_first()?;
+        match kind {
+            1 => {
+                let [more @ (0 | 1)] = take(&mut rest)? else { return None };
+                let mut tools = Vec::new();
+                while !rest.is_empty() {
+                    let len = u32::from_le_bytes(take(&mut rest)?) as usize;
+                    tools.push(counted(&mut rest, len)?.to_vec());
+                }
+                Some(Answer::Tools { tools, more: more == 1 })
+            }
+            2 => Some(Answer::Value {
+                call: u64::from_le_bytes(take(&mut rest)?),
+                len: u64::from_le_bytes(take(&mut rest)?),
+                bytes: rest.to_vec(),
+            }),
+            3 => {
+                let [kind] = take(&mut rest)?;
+                Some(Answer::Failed(Failure::from_byte(kind)?, rest.to_vec()))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn requests_and_answers_come_back() {
+        let requests = [
+            Request::List { from: 7 },
+            Request::Call { name: b"weather", arguments: b"{}" },
+            Request::Call { name: &[0xff; MAX_NAME], arguments: b"" },
+            Request::More { call: u64::MAX, from: 1 << 40 },
+        ];
+        for r in requests {
+            let bytes = r.encode();
+            assert_eq!(Request::decode(&bytes), Some(r));
+            for end in 0..bytes.len() {
+                // Fewer bytes of arguments are arguments, too.
+                let cut = Request::decode(&bytes[..end]);
+                let is_call =
+                    matches!((cut, r), (Some(Request::Call { .. }), Request::Call { .. }));
+                assert!(cut.is_none() || is_call);
+            }
+        }
+        let answers = [
+            Answer::Tools { tools: vec![b"{}".to_vec(), vec![], vec![b' '; 70_000]], more: true },
+            Answer::Tools { tools: vec![], more: false },
+            Answer::Value { call: 3, len: 9, bytes: b"[1]".to_vec() },
+            Answer::Failed(Failure::Unknown, vec![]),
+            Answer::Failed(Failure::Request, b"why".to_vec()),
+        ];
+        for a in answers {
+            assert_eq!(Answer::decode(&a.encode()), Some(a));
+        }
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        let long_name = [&[2, 129, 0][..], &[b'n'; 129]].concat();
+        let long = [&[2, 1, 0, b'a'][..], &vec![b' '; MAX_ARGUMENTS + 1]].concat();
+        for bytes in [
+            &b""[..],
+            &[0],
+            &[1, 0, 0, 0],
+            &[1, 0, 0, 0, 0, 0],
+            &[2, 4, 0, b'a'],
+            &[3, 1, 2, 3],
+            &[9],
+            &long_name,
+            &long,
+        ] {
+            assert_eq!(Request::decode(bytes), None);
+        }
+        for bytes in
+            [&b""[..], &[0], &[1], &[1, 2], &[1, 0, 9, 0, 0, 0, 1], &[2, 1], &[3], &[3, 0], &[3, 8]]
+        {
+            assert_eq!(Answer::decode(bytes), None, "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Texts that are made of schemas.
+
+use super::arguments::Types;
+use super::host::Tool;
+use serde_json::Value;
+use std::fmt::Write;
+
+/// Columns of names at most, and where the description of an option begins.
+const NAMES: usize = 30;
+const COLUMN: usize = 30;
+
+/// A line for each tool: its name and the first line of what is said of it.
+pub(super) fn table(tools: &[Tool]) -> String {
+    let width = tools.iter().map(|t| t.name().len()).max().unwrap_or(0).min(NAMES);
+    let mut out = String::new();
+    for tool in tools {
+        let first = tool.description().lines().find(|l| !l.trim().is_empty()).unwrap_or_default();
+        let line = format!("{:width$}  {}", tool.name(), printable(first));
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    out
+}
+
+/// What `tool NAME --help` prints.
+pub(super) fn text(command: &str, tool: &Tool) -> String {
+    let schema = tool.schema();
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let mut out = format!("Usage: {command} {}", tool.name());
+    for name in &required {
+        let _ = write!(out, " --{} {}", option(name), placeholder(name));
+    }
+    let all = schema["properties"].as_object();
+    if all.is_some_and(|all| all.len() > required.len()) {
+        out.push_str(" [OPTION]...");
+    }
+    let _ = write!(out, "\n       {command} {} JSON | -\n", tool.name());
+    if !tool.description().trim().is_empty() {
+        let _ = writeln!(out, "{}", printable(tool.description().trim()));
+    }
+    out.push('\n');
+    for (name, about) in all.into_iter().flatten() {
+        let left = left(schema, name, about);
+        let right = right(about, required.contains(&name.as_str()));
+        match left.len() < COLUMN {
+            true => drop(write!(out, "{left:COLUMN$}")),
+            false => drop(write!(out, "{left}\n{:COLUMN$}", "")),
+        }
+        let _ = writeln!(out, "{}", right.trim_end());
+    }
+    let _ = writeln!(out, "{:COLUMN$}display this help and exit", "      --help");
+    if let Some(result) = tool.told.get("outputSchema") {
+        let types = Types::of(result, result).words();
+        let _ = write!(
+            out,
+            "\nThe result is of type {types}: '{command} --json {}' has its schema.\n",
+            tool.name()
+        );
+    }
+    out
+}
+
+fn option(name: &str) -> String {
+    printable(name).replace('_', "-")
+}
+
+fn placeholder(name: &str) -> String {
+    printable(name).to_uppercase()
+}
+
+fn left(schema: &Value, name: &str, about: &Value) -> String {
+    let types = Types::of(schema, about).words();
+    match types.as_str() {
+        "boolean" => format!("      --[no-]{}", option(name)),
+        types => format!("      --{}={types}", option(name)),
+    }
+}
+
+fn right(about: &Value, is_required: bool) -> String {
+    let text = about["description"].as_str().unwrap_or_default();
+    let mut said = vec![printable(&text.split_whitespace().collect::<Vec<_>>().join(" "))];
+    if let Some(values) = about["enum"].as_array() {
+        let values: Vec<_> = values.iter().map(plain).collect();
+        said.push(format!("(one of {})", values.join(", ")));
+    }
+    if let Some(value) = about.get("default") {
+        said.push(format!("(default {})", plain(value)));
+    }
+    if is_required {
+        said.push("(required)".into());
+    }
+    said.retain(|s| !s.is_empty());
+    said.join(" ")
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => printable(text),
+        other => other.to_string(),
+    }
+}
+
+/// Without characters that would tell a terminal something.
+fn printable(text: &str) -> String {
+    text.chars().filter(|c| *c == '\n' || !c.is_control()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn help_is_made_of_the_schema() {
+        let told = json!({
+            "name": "weather",
+            "description": "The weather of a city.\u{1b}[31m\nIn degrees.",
+            "inputSchema": {
+                "properties": {
+                    "city": {"type": "string", "description": "its\n   name"},
+                    "max_days": {"type": "integer", "default": 3},
+                    "metric": {"type": "boolean"},
+                    "unit": {"enum": ["C", "F"]},
+                },
+                "required": ["city"],
+            },
+        });
+        let tool = Tool { told };
+        let expected = "Usage: tool weather --city CITY [OPTION]...\n       \
+            tool weather JSON | -\n\
+            The weather of a city.[31m\nIn degrees.\n\n      \
+            --city=string           its name (required)\n      \
+            --max-days=number       (default 3)\n      \
+            --[no-]metric           \n      \
+            --unit=string           (one of C, F)\n      \
+            --help                  display this help and exit\n";
+        let shown = text("tool", &tool);
+        let trimmed: Vec<_> = expected.lines().map(str::trim_end).collect();
+        let lines: Vec<_> = shown.lines().map(str::trim_end).collect();
+        assert_eq!(lines, trimmed);
+        assert_eq!(table(&[tool]), "weather  The weather of a city.[31m\n");
+    }
+}

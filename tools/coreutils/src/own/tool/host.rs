@@ -1,0 +1,96 @@
+//! What `tool` asks of the host.
+
+use box_sys::tools::{Answer, Failure, Request, TOOLS};
+use serde_json::Value;
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+/// Why the host has given nothing.
+pub(super) enum Failed {
+    /// There are no tools here.
+    Nowhere,
+    Node(io::Error),
+    /// What the host says.
+    Host(Failure, Vec<u8>),
+}
+
+impl From<io::Error> for Failed {
+    fn from(e: io::Error) -> Failed {
+        Failed::Node(e)
+    }
+}
+
+/// A tool as the host describes it.
+pub(super) struct Tool {
+    pub told: Value,
+}
+
+impl Tool {
+    pub fn name(&self) -> &str {
+        self.told["name"].as_str().unwrap_or_default()
+    }
+
+    pub fn description(&self) -> &str {
+        self.told["description"].as_str().unwrap_or_default()
+    }
+
+    pub fn schema(&self) -> &Value {
+        &self.told["inputSchema"]
+    }
+}
+
+fn nonsense() -> Failed {
+    Failed::Node(io::ErrorKind::InvalidData.into())
+}
+
+fn open() -> Result<File, Failed> {
+    File::options().read(true).write(true).open(TOOLS).map_err(|_| Failed::Nowhere)
+}
+
+fn ask(node: &mut File, request: &Request<'_>) -> Result<Answer, Failed> {
+    node.write_all(&request.encode())?;
+    let mut answer = Vec::new();
+    node.read_to_end(&mut answer)?;
+    match Answer::decode(&answer) {
+        Some(Answer::Failed(kind, why)) => Err(Failed::Host(kind, why)),
+        Some(answer) => Ok(answer),
+        None => Err(nonsense()),
+    }
+}
+
+/// All tools, by their names.
+pub(super) fn list() -> Result<Vec<Tool>, Failed> {
+    let (mut node, mut all) = (open()?, Vec::new());
+    loop {
+        let from = all.len() as u32;
+        let Answer::Tools { tools, more } = ask(&mut node, &Request::List { from })? else {
+            return Err(nonsense());
+        };
+        let is_last = !more || tools.is_empty();
+        for tool in tools {
+            let told = serde_json::from_slice(&tool).map_err(|_| nonsense())?;
+            all.push(Tool { told });
+        }
+        if is_last {
+            return Ok(all);
+        }
+    }
+}
+
+/// The result of a call, as JSON.
+pub(super) fn call(name: &[u8], arguments: &[u8]) -> Result<Vec<u8>, Failed> {
+    let mut node = open()?;
+    let mut request = Request::Call { name, arguments };
+    let mut result = Vec::new();
+    loop {
+        let Answer::Value { call, len, bytes } = ask(&mut node, &request)? else {
+            return Err(nonsense());
+        };
+        let is_last = bytes.is_empty();
+        result.extend(bytes);
+        if is_last || result.len() as u64 >= len {
+            return Ok(result);
+        }
+        request = Request::More { call, from: result.len() as u64 };
+    }
+}

@@ -1,0 +1,160 @@
+//! `tool`: calls functions that the embedder of the session has registered, with JSON in and JSON out.
+//!
+//! | file | what |
+//! |---|---|
+//! | `arguments` | a command line becomes an object of JSON, as the tool's schema names its arguments |
+//! | `help` | the text of `tool NAME --help`, made of the schema |
+//! | `host` | what is asked of the host |
+//!
+//! Whether arguments fit the schema is the host's to say; what is made of words here is what they most likely mean.
+
+mod arguments;
+mod help;
+mod host;
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit};
+use box_sys::tools::{Failure, MAX_ARGUMENTS};
+use host::{Failed, Tool};
+use serde_json::Value;
+use std::io::{Read, Write};
+
+const SPEC: Spec = Spec {
+    usage: "[OPTION]... [NAME [--ARGUMENT VALUE]... [JSON | -]]",
+    about: "Call a tool of this session's host, or list what tools there are.",
+    options: &[
+        Opt::flag('l', "list", "list the tools, as without NAME"),
+        Opt::flag('j', "json", "list them as JSON, with their schemas"),
+        Opt::flag('r', "raw-output", "print a result that is a string as text, not as JSON"),
+    ],
+    after: "The arguments of a tool are options by their names: 'tool NAME --help' tells them. A list is an option that is\n\
+            given several times; --FLAG is true and --no-FLAG false; what has no other form is JSON. Words without\n\
+            an option fill the arguments that are required, in their order. JSON is an object of arguments, and - reads it from\n\
+            standard input. The result is printed as JSON.\n\
+            \n\
+            Exit status: 0 if the tool gave a result, 1 if it failed or a limit was reached, 2 if the arguments are\n\
+            wrong, 126 if the policy does not allow it, 127 if there is no such tool.\n",
+    posix_order: true,
+};
+
+const DENIED: Exit = Exit(126);
+const UNKNOWN: Exit = Exit(127);
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let done = match p.operands.split_first() {
+        Some((name, rest)) if !p.has('l') => one(ctx, name, rest, p.has('j'), p.has('r')),
+        _ => list(ctx, p.has('j')),
+    };
+    match done {
+        Ok(exit) => ctx.finish(exit),
+        Err(failed) => told(ctx, &failed),
+    }
+}
+
+/// Says why there is no result.
+fn told(ctx: &mut Ctx<'_>, failed: &Failed) -> Exit {
+    let (text, exit) = match failed {
+        Failed::Nowhere => ("this session's host has no tools".into(), UNKNOWN),
+        Failed::Node(e) => (box_sys::strerror(e), Exit::FAILURE),
+        Failed::Host(kind, why) => {
+            let exit = match kind {
+                Failure::Unknown => UNKNOWN,
+                Failure::Denied => DENIED,
+                Failure::Arguments => Exit::USAGE,
+                Failure::Tool | Failure::Limit | Failure::Cancelled | Failure::Request => {
+                    Exit::FAILURE
+                }
+            };
+            (String::from_utf8_lossy(why).into_owned(), exit)
+        }
+    };
+    for line in text.lines() {
+        ctx.error(line);
+    }
+    exit
+}
+
+fn list(ctx: &mut Ctx<'_>, as_json: bool) -> Result<Exit, Failed> {
+    let tools = match host::list() {
+        // No tools are none: a script may ask for them anywhere.
+        Err(Failed::Nowhere) => Vec::new(),
+        tools => tools?,
+    };
+    let out = match as_json {
+        true => {
+            let all = tools.into_iter().map(|t| t.told).collect();
+            format!("{}\n", Value::Array(all))
+        }
+        false => help::table(&tools),
+    };
+    ctx.stdout.write_all(out.as_bytes())?;
+    Ok(Exit::SUCCESS)
+}
+
+fn one(
+    ctx: &mut Ctx<'_>,
+    name: &[u8],
+    words: &[Vec<u8>],
+    as_json: bool,
+    raw: bool,
+) -> Result<Exit, Failed> {
+    let tools = host::list()?;
+    let Some(tool) = tools.into_iter().find(|t| t.name().as_bytes() == name) else {
+        // The host knows whether there was one, or is one that may not be called.
+        return host::call(name, b"{}").map(|_| UNKNOWN);
+    };
+    if as_json {
+        ctx.stdout.write_all(format!("{}\n", tool.told).as_bytes())?;
+        return Ok(Exit::SUCCESS);
+    }
+    if arguments::wants_help(words) {
+        ctx.stdout.write_all(help::text(&ctx.name, &tool).as_bytes())?;
+        return Ok(Exit::SUCCESS);
+    }
+    let mut read = || {
+        let mut json = Vec::new();
+        (&mut ctx.stdin).take(MAX_ARGUMENTS as u64 + 1).read_to_end(&mut json)?;
+        Ok(json)
+    };
+    let arguments = match arguments::parse(tool.schema(), words, &mut read) {
+        Ok(arguments) => arguments,
+        Err(why) => {
+            ctx.error(format_args!("{}: {why}", tool.name()));
+            let hint = format!("Try '{} {} --help' for more information.\n", ctx.name, tool.name());
+            ctx.stderr.write_all(hint.as_bytes())?;
+            return Ok(Exit::USAGE);
+        }
+    };
+    if arguments.len() > MAX_ARGUMENTS {
+        ctx.error(format_args!("{}: the arguments are longer than 1 MiB", tool.name()));
+        return Ok(Exit::USAGE);
+    }
+    let result = host::call(name, &arguments).map_err(|failed| named(failed, &tool))?;
+    print(ctx, &result, raw)?;
+    Ok(Exit::SUCCESS)
+}
+
+/// Messages name the tool, as those of commands do.
+fn named(failed: Failed, tool: &Tool) -> Failed {
+    match failed {
+        Failed::Host(kind @ (Failure::Arguments | Failure::Tool | Failure::Limit), why) => {
+            let lines = String::from_utf8_lossy(&why).into_owned();
+            let lines: Vec<_> = lines.lines().map(|l| format!("{}: {l}", tool.name())).collect();
+            Failed::Host(kind, lines.join("\n").into_bytes())
+        }
+        other => other,
+    }
+}
+
+fn print(ctx: &mut Ctx<'_>, result: &[u8], raw: bool) -> std::io::Result<()> {
+    let text = match raw && result.first() == Some(&b'"') {
+        true => serde_json::from_slice::<String>(result).ok(),
+        false => None,
+    };
+    ctx.stdout.write_all(text.as_ref().map_or(result, |text| text.as_bytes()))?;
+    ctx.stdout.write_all(b"\n")
+}
