@@ -11,7 +11,8 @@ A :class:`Session` is files, a shell, a Python interpreter that stays, and the h
 
 from __future__ import annotations
 
-from ._aio import AsyncKeyValues, AsyncSession, AsyncStream
+from typing import TYPE_CHECKING, Any
+
 from ._engine import Engine, default_engine
 from ._errors import (
     BusyError,
@@ -27,6 +28,9 @@ from ._errors import (
 from ._options import Mount, Network, Workspace
 from ._outcome import Applied, Chunk, Commit, Entry, Figure, FileChange, Match, Outcome
 from ._session import KeyValues, Session, Stream
+
+if TYPE_CHECKING:
+    from ._aio import AsyncKeyValues, AsyncSession, AsyncStream
 
 __version__ = "0.1.0"
 
@@ -61,3 +65,16 @@ __all__ = [
     "__version__",
     "default_engine",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What asyncio is needed for: importing that takes longer than all else here."""
+    if name in ("AsyncKeyValues", "AsyncSession", "AsyncStream"):
+        from . import _aio
+
+        return getattr(_aio, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import functools
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -16,9 +15,6 @@ from ._engine import Engine
 from ._options import Limits, Mounts, Network, StrPath, Workspace
 from ._outcome import Applied, Chunk, Commit, Entry, Match, Outcome
 from ._session import Command, KeyValues, OnOutput, Session, Stdin
-
-# Threads that have told of their call's end let go of Python's lock before the interpreter ends.
-atexit.register(_native.settle)
 
 T = TypeVar("T")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import contextlib
 import json
@@ -18,6 +19,9 @@ from ._engine import Engine, default_engine
 from ._errors import CancelledError, raising
 from ._options import Limits, Mounts, Network, StrPath, Workspace
 from ._outcome import Applied, Chunk, Commit, Entry, Match, Outcome
+
+# Threads that have told of their call's end let go of Python's lock before the interpreter ends.
+atexit.register(_native.settle)
 
 Stdin = Union[bytes, str, None]
 OnOutput = Callable[[str], Any]
