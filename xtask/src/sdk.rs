@@ -161,7 +161,7 @@ fn sizes(out: &Path, is_meant: impl Fn(&str) -> bool) -> Result<String> {
 }
 
 /// The Python of an environment with the packages that a file pins, in the cache folder.
-fn venv(requirements: &str) -> Result<PathBuf> {
+pub fn venv(requirements: &str) -> Result<PathBuf> {
     let pins = env::root().join(requirements);
     let key = env::sha256(&env::read(&pins)?);
     let venv = env::cache()?.join(format!("sdk-venv-{}", &key[..16]));
@@ -223,5 +223,27 @@ fn test_python() -> Result<()> {
     env::run(types.args(["-m", "mypy", "--strict", "--no-error-summary", "-p", "wasibox"]))?;
     let mut tests = Command::new(&python);
     tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
-    env::run(tests.arg(env::root().join("sdk/python/tests")).current_dir(env::cache()?))
+    let folder = env::root().join("sdk/python/tests");
+    env::run(tests.arg(&folder).current_dir(env::cache()?))?;
+    let mut older = Command::new(&python);
+    older
+        .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
+        .arg("-c")
+        .arg(folder.join("pytest.ini"));
+    older.arg(folder.join("test_deepagents.py")).current_dir(env::cache()?);
+    env::run(older.env("PYTHONPATH", over(&python, "sdk/python/requirements-deepagents.txt")?))
+}
+
+/// A folder with the packages that a file pins, in the cache, to stand before those of an environment.
+fn over(python: &Path, requirements: &str) -> Result<PathBuf> {
+    let pins = env::root().join(requirements);
+    let key = env::sha256(&env::read(&pins)?);
+    let folder = env::cache()?.join(format!("sdk-over-{}", &key[..16]));
+    if !folder.join("complete").exists() {
+        let mut pip = Command::new(python);
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+        env::run(pip.arg("--target").arg(&folder).arg("-r").arg(&pins))?;
+        std::fs::write(folder.join("complete"), b"")?;
+    }
+    Ok(folder)
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.metadata import version
 
 import pytest
 
@@ -13,8 +14,8 @@ from langchain_tests.integration_tests import SandboxIntegrationTests
 from wasibox.adapters.deepagents import WasiboxBackend
 
 
-#: langchain-tests 1.1.9 is of a time when deepagents gave paths from where it searched, and refused to write what is
-#: there; its own base class of 0.7 does neither.
+#: langchain-tests 1.1.9, the newest, is of the time of deepagents 0.6, with which all of it passes. From 0.7.0 on deepagents' own base
+#: class overwrites files that are there, and a later 0.7 gives whole paths from `glob`. `cargo xtask sdk` runs this with both.
 OLDER = {
     "test_glob",
     "test_glob_basic_pattern",
@@ -24,11 +25,12 @@ OLDER = {
     "test_glob_with_question_mark",
     "test_write_existing_file_fails",
 }
+IS_NEWER = tuple(int(part) for part in version("deepagents").split(".")[:2]) >= (0, 7)
 
 
 @pytest.fixture(autouse=True)
 def older(request):
-    if request.node.originalname in OLDER:
+    if IS_NEWER and request.node.originalname in OLDER:
         request.applymarker(pytest.mark.xfail(strict=True))
 
 
