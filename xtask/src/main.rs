@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod book;
 mod conformance;
 mod deny;
 mod dist;
@@ -41,6 +42,7 @@ const TASKS: &[(&str, &str, &str)] = &[
         "",
         "build the packages for Python and Node, and run their tests where they are installed",
     ),
+    ("book", "", "make the pages of docs/ a book in dist/book"),
     ("run", "[--] CMD [ARG...]", "run a command in dist/image.webc"),
     ("test", "[--fast]", "all checks and tests; --fast leaves out lints and host crates"),
     (
@@ -106,6 +108,7 @@ fn main() -> ExitCode {
     let result = match task.as_str() {
         "dist" => dist::run(&rest),
         "run" => dist::exec(&rest),
+        "book" => book::run(&rest),
         "sdk" => sdk::run(&rest),
         "test" => test::run(&rest),
         "conformance" => conformance::run(&rest),

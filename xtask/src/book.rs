@@ -1,0 +1,26 @@
+//! `cargo xtask book`: the pages of `docs/` as a book, into `dist/book/`.
+//!
+//! That every page is in it, that links lead somewhere, and that the commands run, is tested without it
+//! (`tests/harness/tests/documents.rs`).
+
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+
+use crate::{env, sdk};
+
+/// Makes the book.
+pub fn run(args: &[String]) -> Result<ExitCode> {
+    if !args.is_empty() {
+        eprintln!("usage: cargo xtask book");
+        return Ok(ExitCode::from(2));
+    }
+    let python = sdk::venv("docs/book-requirements.txt")?;
+    let program = python.parent().context("the environment has no folder")?.join("mdbook");
+    let out = env::dist().join("book");
+    let mut book = Command::new(program);
+    book.arg("build").arg(env::root().join("docs")).arg("--dest-dir").arg(&out);
+    env::run(&mut book)?;
+    println!("{}", out.join("index.html").display());
+    Ok(ExitCode::SUCCESS)
+}
