@@ -191,7 +191,7 @@ for (const [module, names] of [
   [crypto, ['createHash', 'createHmac', 'timingSafeEqual', 'createCipheriv', 'createDecipheriv', 'getCipherInfo', 'hash', 'createSecretKey']],
   [url, ['parse', 'resolve', 'domainToASCII', 'domainToUnicode', 'fileURLToPath', 'pathToFileURL']],
   [util, ['inspect', 'format', 'isDeepStrictEqual', 'stripVTControlCharacters', 'styleText', 'parseArgs']],
-  [Buffer, ['from', 'concat', 'byteLength', 'compare']], [querystring, ['parse', 'stringify']],
+  [Buffer, ['from', 'concat', 'byteLength', 'compare']], [querystring, ['parse', 'escape', 'unescape']],
   [fs, ['statSync', 'readFileSync', 'readdirSync', 'existsSync', 'mkdirSync', 'openSync', 'readSync', 'writeFileSync', 'realpathSync', 'truncateSync']],
   [globalThis, ['structuredClone', 'atob', 'btoa']], [vm, ['compileFunction']],
 ]) for (const name of names) publicFunctions.push([module, name]);
