@@ -17,7 +17,7 @@ use crate::kept::{self, Program};
 use crate::key::Key;
 use crate::progress::Steps;
 use crate::python::{Order, Profile};
-use crate::{flavour, python, rootfs, sdk};
+use crate::{flavour, python, rootfs, sdk, web};
 
 const GUEST: &str = "wasm32-wasip1";
 
@@ -36,6 +36,7 @@ const FILES: &[&str] = &["box.wasm", "image.webc", "python.wasm", "runner"];
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let mut args = args.to_vec();
     let packages = args.iter().position(|arg| arg == "--sdk").map(|at| args.remove(at));
+    let pages = args.iter().position(|arg| arg == "--web").map(|at| args.remove(at));
     let order = match order(&args) {
         Ok(order) => order,
         Err(why) => {
@@ -108,6 +109,9 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     steps.finish("dist/ is complete");
     if packages.is_some() {
         sdk::build()?;
+    }
+    if pages.is_some() {
+        web::build()?;
     }
     Ok(ExitCode::SUCCESS)
 }

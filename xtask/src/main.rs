@@ -27,6 +27,7 @@ mod suite;
 mod test;
 mod test262;
 mod tidy;
+mod web;
 
 use std::process::ExitCode;
 
@@ -34,8 +35,9 @@ use std::process::ExitCode;
 const TASKS: &[(&str, &str, &str)] = &[
     (
         "dist",
-        "[--profile core|data|full] [--from-source] [--sdk]",
-        "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS; --sdk: the packages for Python and Node in dist/sdk",
+        "[--profile core|data|full] [--from-source] [--sdk] [--web]",
+        "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS; --sdk: the packages for Python and Node in \
+         dist/sdk; --web: the one for pages in dist/web",
     ),
     (
         "sdk",
@@ -43,6 +45,11 @@ const TASKS: &[(&str, &str, &str)] = &[
         "build the packages for Python and Node, and run their tests where they are installed",
     ),
     ("book", "", "make the pages of docs/ a book in dist/book"),
+    (
+        "web",
+        "",
+        "build the package for pages and Node, and run its tests in Node; dist/ must be there",
+    ),
     ("run", "[--] CMD [ARG...]", "run a command in dist/image.webc"),
     ("test", "[--fast]", "all checks and tests; --fast leaves out lints and host crates"),
     (
@@ -110,6 +117,7 @@ fn main() -> ExitCode {
         "run" => dist::exec(&rest),
         "book" => book::run(&rest),
         "sdk" => sdk::run(&rest),
+        "web" => web::run(&rest),
         "test" => test::run(&rest),
         "conformance" => conformance::run(&rest),
         "bench" => bench::run(&rest),

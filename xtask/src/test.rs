@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, ensure};
 
 use crate::progress::Steps;
-use crate::{deny, dist, env, escape, sdk, tidy};
+use crate::{deny, dist, env, escape, sdk, tidy, web};
 
 /// Crates that pull in Wasmer: built in the cache folder, in the profile of `dist`, so that
 /// Wasmer is compiled once.
@@ -35,7 +35,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     };
-    let mut steps = Steps::new(if fast { 3 } else { 11 });
+    let mut steps = Steps::new(if fast { 3 } else { 12 });
     if !fast {
         steps.begin("format");
         env::run(env::cargo().args(["fmt", "--all", "--check"]))?;
@@ -81,6 +81,10 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         steps.begin("the package for Python");
         sdk::build()?;
         sdk::test()?;
+        steps.end("ok");
+        steps.begin("the package for pages, in Node");
+        web::build()?;
+        web::test()?;
         steps.end("ok");
     }
     steps.begin("cases and end-to-end tests");

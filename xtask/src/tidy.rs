@@ -58,11 +58,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wasibox-vfs", &["box-abi", "wasibox-image", "wasibox-snapshot"]),
     ("wasibox-files", &["wasibox-vfs", "box-text"]),
     ("wasibox-workspace", &["wasibox-vfs", "wasibox-files"]),
-    ("wasibox-kernel", &["wasibox-vfs", "box-abi"]),
+    ("wasibox-kernel", &["wasibox-image", "wasibox-vfs", "box-abi"]),
     (
         "wasibox-sandbox",
         &["wasibox-image", "wasibox-kernel", "wasibox-vfs", "box-abi", "backtrace"],
     ),
+    ("wasibox-web", &["wasibox-image", "wasibox-kernel", "wasibox-vfs"]),
     ("wasibox-worker", &[]),
     ("wasibox-bridge", &[]),
     (
@@ -104,15 +105,15 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 const TOOL: &[&str] = &["box-applet", "box-sys", "box-text"];
 
-/// The crates in which `unsafe` may stand.
-const UNSAFE: &[&str] = &["tools/sys", "js/engine", "runner/sandbox"];
+/// The crates in which `unsafe` may stand. In `runner/web` it is one file, `ffi.rs`: what JavaScript calls and is called by.
+const UNSAFE: &[&str] = &["tools/sys", "js/engine", "runner/sandbox", "runner/web"];
 
 /// The crates in which macros of others write it: bindings, which `forbid` would not let them allow. `deny` holds for what
 /// we write.
 const MACROS: &[&str] = &["sdk/node", "sdk/python"];
 
-/// The crates that are the browser's as well as the server's. With them go those that they use.
-const PORTABLE: &[&str] = &["wasibox-image", "wasibox-kernel"];
+/// The browser's kernel. With it go the crates that are the server's as well: image, file system, kernel.
+const PORTABLE: &[&str] = &["wasibox-web"];
 /// What the browser's kernel is compiled for.
 const BROWSER: &str = "wasm32-wasip1-threads";
 

@@ -13,6 +13,7 @@
 //! | `groups` | process groups, sessions, the list of processes |
 //! | `process` | one process: arguments, descriptors, directory, pending signals |
 //! | `descriptors` | open file descriptions and the table of numbers |
+//! | `files` | the files that a session begins with |
 //! | `cells` | processes that stay between two cells |
 //! | `threads` | the threads of a process: who may run, who waits |
 //! | `second` | how they begin |
@@ -44,6 +45,7 @@ pub mod call_thread;
 mod calls;
 mod cells;
 mod descriptors;
+mod files;
 mod groups;
 mod guest;
 mod host;
@@ -61,6 +63,7 @@ pub use background::Background;
 pub use calls::CALLS;
 pub use cells::{BEGIN, Before, CellStart, GO_ON, Left, can_be_named};
 pub use descriptors::{Descriptor, Descriptors, OpenFile, ROOT_FD};
+pub use files::image_files;
 pub use guest::{Call, Halt, MAX_MOVED, PART, Sys, enter};
 pub use host::{Guest, Host, Watch};
 pub use job::{End, Entry, Job, Task, ThreadJob, complain};

@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use wasibox_image::{Entry, EntryKind, Image, ImageError};
+use wasibox_image::{Image, ImageError};
 use wasibox_kernel::{Before, Descriptor, Descriptors, OpenFile, SpawnError, Start};
 use wasibox_vfs::Budget;
 use wasibox_vfs::changes::Mark;
 use wasibox_vfs::{
-    BaseFile, BaseKind, Bounds, Changes, Errno, File, FileKind, Folder, FolderEntry, Loc,
-    MountError, Program, Protected, Stream, Vfs,
+    BaseFile, Bounds, Changes, Errno, File, FileKind, Loc, MountError, Program, Protected, Stream,
+    Vfs,
 };
 
 /// Why a sandbox cannot be made or a command not started.
@@ -179,7 +179,7 @@ impl Prepared {
         let own = library.own_files();
         let programs = Programs::new(library, policy.limits.memory, policy.fresh_programs);
         let hidden = Hidden::new(&policy.hidden);
-        let base = base_files(self.library.image(), Some(&programs))?.into_iter();
+        let base = base_files(self.library.image(), &programs)?.into_iter();
         let vfs = Vfs::new(
             base.filter_map(|file| hidden.of(file)).chain(more),
             &policy.mounts,
@@ -484,35 +484,9 @@ impl Sandbox {
     }
 }
 
-/// The image's files, listed as they are needed, and its commands as executable files.
-pub fn base_files(
-    image: &Arc<Image>,
-    programs: Option<&Programs>,
-) -> Result<Vec<BaseFile>, ImageError> {
-    let mut out = Vec::new();
-    let time = image.time();
-    for folder in image.folders()? {
-        let path = folder.path().as_bytes().to_vec();
-        let kind = BaseKind::Dir(Arc::new(ImageFolder(folder)));
-        out.push(BaseFile { path, mode: 0o755, time, kind });
-    }
-    for c in image.commands() {
-        let program = programs.map(|p| p.number(&c.atom));
-        let (false, Some(bytes)) = (program == Some(None), image.atom_shared(&c.atom)) else {
-            continue;
-        };
-        let program = program.flatten();
-        for dir in ["/bin/", "/usr/bin/"] {
-            let kind = BaseKind::File { bytes: bytes.clone(), program };
-            out.push(BaseFile {
-                path: [dir, &c.name].concat().into_bytes(),
-                mode: 0o755,
-                time,
-                kind,
-            });
-        }
-    }
-    Ok(out)
+/// The image's files, and its commands as executable files of these programs.
+pub fn base_files(image: &Arc<Image>, programs: &Programs) -> Result<Vec<BaseFile>, ImageError> {
+    wasibox_kernel::image_files(image, Some(&|atom| programs.number(atom)))
 }
 
 /// An image's files, for a tree in which nothing is to run.
@@ -520,7 +494,7 @@ pub fn base_files(
 /// # Errors
 /// A damaged image.
 pub fn image_files(image: &Arc<Image>) -> Result<Vec<BaseFile>, ImageError> {
-    base_files(image, None)
+    wasibox_kernel::image_files(image, None)
 }
 
 /// Host paths of an image and of the machine code in `artifacts` that no mount may show.
@@ -528,24 +502,4 @@ pub fn protected(image: &Image, artifacts: Option<&Path>) -> Protected {
     let mut paths = crate::artifact::protected(artifacts);
     paths.push(image.path().to_path_buf());
     Protected { paths }
-}
-
-/// A directory of the image in the session's file system.
-struct ImageFolder(wasibox_image::Folder);
-
-impl Folder for ImageFolder {
-    fn list(&self) -> Result<Vec<FolderEntry>, String> {
-        let listed = self.0.list().map_err(|e| e.to_string())?;
-        let entry = |(e, folder): (Entry, Option<wasibox_image::Folder>)| {
-            let name = e.path.rsplit('/').next().unwrap_or_default().as_bytes().to_vec();
-            let kind = match (e.kind, folder) {
-                (_, Some(folder)) => BaseKind::Dir(Arc::new(ImageFolder(folder))),
-                (EntryKind::File(bytes), _) => BaseKind::File { bytes, program: None },
-                (EntryKind::Symlink(target), _) => BaseKind::Symlink(target.into_bytes()),
-                (EntryKind::Dir, None) => return None,
-            };
-            Some(FolderEntry { name, mode: e.mode, time: e.time, kind })
-        };
-        Ok(listed.into_iter().filter_map(entry).collect())
-    }
 }

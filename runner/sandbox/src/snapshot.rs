@@ -121,7 +121,7 @@ pub fn make(
     let budget = Budget::new(limits.memory);
     let library = Library::new(image.clone(), limits.stack, artifacts, Arc::new(|_| {}));
     let programs = Arc::new(Programs::new(Arc::new(library), memory, true));
-    let base = base_files(image, Some(&programs))?;
+    let base = base_files(image, &programs)?;
     let vfs = Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &Protected::default())?;
     let meter = Meter::new(None);
     let (out, err) = (Capture::new(meter.clone()), Capture::new(meter.clone()));

@@ -1,0 +1,246 @@
+//! All that crosses the border to JavaScript, and the only `unsafe` of the crate.
+//!
+//! Addresses are of this module's memory, which JavaScript reads and writes while an import runs or between two exports.
+
+use std::sync::atomic::AtomicU32;
+
+mod imports {
+    #[link(wasm_import_module = "host")]
+    unsafe extern "C" {
+        pub fn guest_size() -> usize;
+        pub fn guest_read(at: u32, to: *mut u8, len: usize);
+        pub fn guest_write(at: u32, from: *const u8, len: usize);
+        pub fn guest_signal(signal: u32) -> u32;
+        pub fn run(program: u32, slot: u32, generation: u32) -> u32;
+        pub fn output(stream: u32, from: *const u8, len: usize);
+        pub fn input_wake();
+        pub fn done(code: i32);
+        pub fn interrupt(slot: u32, generation: u32);
+    }
+}
+
+/// Bytes of the memory of the guest that runs in this worker.
+pub fn guest_size() -> usize {
+    // JUSTIFICATION: imports are unsafe to call.
+    // SAFETY: it has no preconditions; without a guest it tells 0.
+    unsafe { imports::guest_size() }
+}
+
+/// Copies from the guest's memory; the caller has looked that the bytes lie in it.
+pub fn guest_read(at: u32, to: &mut [u8]) {
+    // JUSTIFICATION: as above.
+    // SAFETY: it writes `to`, no more, and keeps nothing.
+    unsafe { imports::guest_read(at, to.as_mut_ptr(), to.len()) }
+}
+
+/// Copies to the guest's memory; the caller has looked that the bytes lie in it.
+pub fn guest_write(at: u32, from: &[u8]) {
+    // JUSTIFICATION: as above.
+    // SAFETY: it reads `from`, no more, and keeps nothing.
+    unsafe { imports::guest_write(at, from.as_ptr(), from.len()) }
+}
+
+/// How a call of the guest's signal handler has ended.
+pub enum Handled {
+    Done,
+    /// It has none.
+    None,
+    /// By a trap.
+    Trap,
+}
+
+/// Calls the guest's signal handler.
+pub fn guest_signal(signal: u8) -> Handled {
+    // JUSTIFICATION: as above.
+    // SAFETY: the guest's code runs on no memory of ours. What it calls is in `calls`, which borrows nothing of its caller.
+    match unsafe { imports::guest_signal(signal.into()) } {
+        0 => Handled::Done,
+        1 => Handled::None,
+        _ => Handled::Trap,
+    }
+}
+
+/// How a program has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// Its function has returned.
+    Returned,
+    /// By a trap of its own, as that signal; or of the kernel's, which knows why.
+    Trap(u8),
+    /// It could not be instantiated: no such module, or no memory for it.
+    Cannot,
+}
+
+/// Runs a program in this worker to its end; the page is told which slot and generation that is.
+pub fn run(program: u32, (slot, generation): (u32, u32)) -> Ran {
+    // JUSTIFICATION and SAFETY: as of `guest_signal`.
+    match unsafe { imports::run(program, slot, generation) } {
+        0 => Ran::Returned,
+        n @ 1..=64 => Ran::Trap(n as u8),
+        _ => Ran::Cannot,
+    }
+}
+
+/// Tells the page of bytes that were written to a stream.
+pub fn output(stream: u32, bytes: &[u8]) {
+    // JUSTIFICATION: as above.
+    // SAFETY: it copies the bytes before it returns.
+    unsafe { imports::output(stream, bytes.as_ptr(), bytes.len()) }
+}
+
+/// Tells the page that the input has room again.
+pub fn input_wake() {
+    // JUSTIFICATION: as above.
+    // SAFETY: it has no preconditions.
+    unsafe { imports::input_wake() }
+}
+
+/// Tells the page how the run has ended.
+fn done(code: i32) {
+    // JUSTIFICATION: as above.
+    // SAFETY: it sends a message.
+    unsafe { imports::done(code) }
+}
+
+/// Asks the page to end the guest in that slot, if it is still that one and runs its own code.
+pub fn interrupt(slot: u32, generation: u32) {
+    // JUSTIFICATION: as above.
+    // SAFETY: it sends a message.
+    unsafe { imports::interrupt(slot, generation) }
+}
+
+/// Ends the guest's code: the call that has come here does not return.
+pub fn halt() -> ! {
+    core::arch::wasm32::unreachable()
+}
+
+/// Where a list of numbers lies that JavaScript looks at by atomic operations. It is never moved.
+pub fn address_of(words: &'static [AtomicU32]) -> u32 {
+    words.as_ptr() as u32
+}
+
+/// Room for bytes that JavaScript is about to write, which become the argument of an export.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_alloc(len: usize) -> *mut u8 {
+    Box::into_raw(vec![0u8; len].into_boxed_slice()).cast()
+}
+
+/// Takes an argument back from JavaScript.
+fn taken(at: *mut u8, len: usize) -> Vec<u8> {
+    let bytes = std::ptr::slice_from_raw_parts_mut(at, len);
+    // JUSTIFICATION: there is no other way to hand bytes over.
+    // SAFETY: the page passes each address of `wasibox_alloc` with its length to one export, once.
+    unsafe { Box::from_raw(bytes) }.into_vec()
+}
+
+/// Strings of which each ends in a NUL.
+fn strings(at: *mut u8, len: usize) -> Vec<Vec<u8>> {
+    let all = taken(at, len);
+    let mut out: Vec<Vec<u8>> = all.split(|b| *b == 0).map(<[u8]>::to_vec).collect();
+    out.pop();
+    out
+}
+
+/// Opens an image; 0, or the length of a message for `wasibox_answer`.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_boot(at: *mut u8, len: usize) -> usize {
+    crate::session::boot(taken(at, len)).map_or_else(crate::session::answer, |()| 0)
+}
+
+/// The name of the image's program of that number; its length, 0 if there is none.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_program_name(number: u32) -> usize {
+    crate::session::program_name(number).map_or(0, crate::session::answer)
+}
+
+/// The bytes of that program, as their length; they lie at `wasibox_program_at`.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_program_len(number: u32) -> usize {
+    crate::session::program(number).map_or(0, <[u8]>::len)
+}
+
+/// See `wasibox_program_len`.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_program_at(number: u32) -> *const u8 {
+    crate::session::program(number).map_or(std::ptr::null(), <[u8]>::as_ptr)
+}
+
+/// Where the last answer lies that an export has told the length of.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_answer() -> *const u8 {
+    crate::session::answer_at()
+}
+
+/// Where the slots of running guests lie.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_slots() -> u32 {
+    crate::slots::address()
+}
+
+/// Runs a command in a worker of its own, which tells `done` what `session::run` says. Nothing waits here.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_run(argv: *mut u8, argv_len: usize, env: *mut u8, env_len: usize) -> u32 {
+    let (argv, env) = (strings(argv, argv_len), strings(env, env_len));
+    crate::session::expect();
+    let run = move || done(crate::session::run(argv, env));
+    std::thread::Builder::new().spawn(run).is_ok().into()
+}
+
+/// Bytes for the standard input of the run; how many were taken.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_input(at: *mut u8, len: usize) -> usize {
+    crate::streams::put(&taken(at, len))
+}
+
+/// The end of the standard input.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_input_end() {
+    crate::streams::end();
+}
+
+/// Ends the run; `by_timeout` tells why.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_interrupt(by_timeout: u32) {
+    crate::session::interrupt(by_timeout != 0);
+}
+
+/// Tells the end of a guest whose worker was terminated.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_reap(slot: u32) {
+    crate::thread::reap(slot);
+}
+
+/// Replaces or makes a file: 0, or an error number of WASI.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_write_file(path: *mut u8, path_len: usize, at: *mut u8, len: usize) -> u32 {
+    let done = crate::files::write(&taken(path, path_len), &taken(at, len));
+    done.map_or_else(|e| e.0.into(), |()| 0)
+}
+
+/// Reads a file: its length, with the bytes at `wasibox_answer`, or an error number of WASI, negated.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_read_file(path: *mut u8, path_len: usize) -> i64 {
+    match crate::files::read(&taken(path, path_len)) {
+        Ok(bytes) => crate::session::answer(bytes) as i64,
+        Err(e) => -i64::from(e.0),
+    }
+}
+
+macro_rules! exports {
+    ($($module:literal { $($name:literal => $f:path, ($($a:ident: $t:ty),*);)* })*) => {
+        $($(const _: () = {
+            #[unsafe(export_name = concat!($module, ".", $name))]
+            extern "C" fn call($($a: $t),*) -> i32 {
+                crate::calls::enter(|c| $f(c, $($a),*))
+            }
+        };)*)*
+    };
+}
+
+wasibox_kernel::with_calls!(exports);
+
+/// `proc_exit` of each module.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_exit(code: u32) {
+    crate::calls::exit(code as u8)
+}

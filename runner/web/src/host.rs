@@ -1,0 +1,182 @@
+//! The kernel's host: the JavaScript engine, and a worker for each process.
+
+use crate::ffi;
+use crate::memory::GuestMemory;
+use crate::thread::{self, Idle};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
+use wasibox_kernel::{Cpu, Entry, Host};
+use wasibox_vfs::{Errno, Program};
+
+/// The kernel of a run.
+pub type Kernel = wasibox_kernel::Kernel<Web>;
+/// One of its processes.
+pub type Process = wasibox_kernel::Process<Web>;
+/// A process to run.
+pub type Job = wasibox_kernel::Job<Web>;
+
+/// What there is none of here: the type has no values.
+#[derive(Clone, Copy)]
+pub enum Never {}
+
+/// A session's programs.
+pub struct Web {
+    /// For each program the bytes of memory that it begins with.
+    pub begins_with: Vec<u64>,
+    /// Workers that wait for a process.
+    pub idle: Idle,
+}
+
+/// The image has no such program.
+#[derive(Debug)]
+pub struct NoProgram;
+
+impl std::fmt::Display for NoProgram {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("no such program")
+    }
+}
+
+impl std::error::Error for NoProgram {}
+
+impl Host for Web {
+    type Memory<'a> = GuestMemory;
+    /// Bytes of memory that it begins with.
+    type Loaded = u64;
+    type Error = NoProgram;
+    type Watch = Watch;
+    type Ready = Never;
+    type Answer = Never;
+    type Pattern = Never;
+    type Locals = Never;
+    type Clock = Never;
+    type Stopped = ();
+
+    fn load(&self, program: Program) -> Result<u64, NoProgram> {
+        self.begins_with.get(program.0 as usize).copied().ok_or(NoProgram)
+    }
+
+    fn has_snapshot(&self, _: &u64) -> bool {
+        false
+    }
+
+    fn needs(&self, loaded: &u64, _: Entry) -> u64 {
+        *loaded
+    }
+
+    fn entry_of(ready: &Never) -> Entry {
+        match *ready {}
+    }
+
+    fn start(&self, job: Job) -> std::io::Result<()> {
+        thread::start(self, job)
+    }
+
+    fn start_thread(&self, job: wasibox_kernel::ThreadJob<Web>) -> std::io::Result<()> {
+        match *job.pattern {}
+    }
+
+    fn thread_needs(pattern: &Never) -> u64 {
+        match *pattern {}
+    }
+
+    fn locals_at(pattern: &Never) -> Option<u32> {
+        match *pattern {}
+    }
+
+    fn locals(_: &mut GuestMemory, _: &[(u32, usize)]) -> Result<Never, Errno> {
+        Err(Errno::NOTSUP)
+    }
+
+    fn save(locals: &Never, _: &mut Vec<u8>) {
+        match *locals {}
+    }
+
+    fn restore(locals: &Never, _: &[u8]) {
+        match *locals {}
+    }
+
+    fn stop(&self) {}
+
+    fn clock() -> Option<Never> {
+        None
+    }
+
+    fn time_of(clock: Never) -> Option<u64> {
+        match clock {}
+    }
+
+    /// Engines tell no CPU time of a worker; what has passed is the most that it can be.
+    fn cpu_ns() -> u64 {
+        thread_local!(static BEGAN: Instant = Instant::now());
+        BEGAN.with(|began| u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn usage() -> Cpu {
+        Cpu { user: Web::cpu_ns(), system: 0 }
+    }
+}
+
+/// How a process that is to end is made to notice: by the page, which terminates its worker.
+pub struct Watch {
+    fatal: AtomicU8,
+    told: AtomicU32,
+    /// Slot and generation of its worker, or [`NOWHERE`].
+    place: AtomicU64,
+}
+
+const NOWHERE: u64 = u64::MAX;
+/// The page is asked each so many times: it takes a moment to do it.
+const EACH: u32 = 8;
+
+impl Watch {
+    /// Its guest runs there from now on.
+    pub fn runs_at(&self, slot: u32, generation: u32) {
+        self.place.store(u64::from(generation) << 32 | u64::from(slot), Ordering::SeqCst);
+    }
+
+    /// No worker runs its guest any more.
+    pub fn runs_nowhere(&self) {
+        self.place.store(NOWHERE, Ordering::SeqCst);
+    }
+
+    /// The slot of its worker.
+    pub fn slot(&self) -> Option<u32> {
+        let place = self.place.load(Ordering::SeqCst);
+        (place != NOWHERE).then_some(place as u32)
+    }
+}
+
+impl wasibox_kernel::Watch for Watch {
+    fn new(_: u32) -> Watch {
+        Watch { fatal: AtomicU8::new(0), told: AtomicU32::new(0), place: AtomicU64::new(NOWHERE) }
+    }
+
+    fn fatal(&self) -> Option<u8> {
+        match self.fatal.load(Ordering::SeqCst) {
+            0 => None,
+            signal => Some(signal),
+        }
+    }
+
+    fn set_fatal(&self, signal: u8) -> bool {
+        self.fatal.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
+
+    /// Never so often that all guests would be stopped: the page needs no help.
+    fn told(&self) -> u32 {
+        0
+    }
+
+    fn is_running(&self) -> bool {
+        self.slot().is_some()
+    }
+
+    fn end(&self) {
+        let told = self.told.fetch_add(1, Ordering::Relaxed);
+        let place = self.place.load(Ordering::SeqCst);
+        if place != NOWHERE && told.is_multiple_of(EACH) {
+            ffi::interrupt(place as u32, (place >> 32) as u32);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! A guest's memory, which this module cannot see: its bytes are copied by JavaScript.
+
+use crate::ffi;
+use std::cell::Cell;
+use wasibox_kernel::{Memory, PART};
+use wasibox_vfs::Errno;
+
+thread_local! {
+    /// Room for copies, kept from call to call.
+    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Has `len` bytes of room, whatever they hold, for a moment. It may be asked for within `with`.
+fn room<T>(len: usize, with: impl FnOnce(&mut [u8]) -> T) -> T {
+    let mut room = ROOM.take();
+    if room.len() < len {
+        room.resize(len, 0);
+    }
+    let done = with(&mut room[..len]);
+    if room.len() <= PART {
+        ROOM.set(room);
+    }
+    done
+}
+
+/// The memory of the guest that runs in this worker.
+pub struct GuestMemory {
+    size: usize,
+}
+
+impl GuestMemory {
+    /// As it is now.
+    pub fn new() -> GuestMemory {
+        GuestMemory { size: ffi::guest_size() }
+    }
+}
+
+impl Memory for GuestMemory {
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn lend<T>(
+        &self,
+        at: u32,
+        len: usize,
+        look: impl FnOnce(&[u8]) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        self.check(at, len)?;
+        room(len, |copy| {
+            ffi::guest_read(at, copy);
+            look(copy)
+        })
+    }
+
+    fn fill(
+        &mut self,
+        at: u32,
+        len: usize,
+        make: impl FnOnce(&mut [u8]) -> Result<usize, Errno>,
+    ) -> Result<usize, Errno> {
+        self.check(at, len)?;
+        room(len, |copy| {
+            let n = make(copy)?;
+            ffi::guest_write(at, copy.get(..n).ok_or(Errno::FAULT)?);
+            Ok(n)
+        })
+    }
+
+    fn read(&self, at: u32, to: &mut [u8]) -> Result<(), Errno> {
+        self.check(at, to.len())?;
+        ffi::guest_read(at, to);
+        Ok(())
+    }
+
+    fn put(&mut self, at: u32, bytes: &[u8]) -> Result<(), Errno> {
+        self.check(at, bytes.len())?;
+        ffi::guest_write(at, bytes);
+        Ok(())
+    }
+}

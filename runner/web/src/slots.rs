@@ -1,0 +1,86 @@
+//! Which worker runs which guest, and whether it is in the guest's code: what the page must know to end it.
+//!
+//! Each running process has a slot, a word in this module's memory: its generation, and in the lowest two bits the
+//! state. The page ends a guest by changing [`GUEST`] to [`TAKEN`] in the word that it was told of. If that succeeds, the
+//! worker is in guest code, has nothing of the kernel locked, and can be terminated; it can come to no call any more,
+//! since it stops at [`to_kernel`]. If not, it is in the kernel, which sees the signal by itself, or the slot is another
+//! process's by now, which the generation tells.
+
+use crate::ffi;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Most processes at once.
+pub const SLOTS: usize = 64;
+
+const FREE: u32 = 0;
+const KERNEL: u32 = 1;
+const GUEST: u32 = 2;
+const TAKEN: u32 = 3;
+const STATE: u32 = 3;
+
+static WORDS: [AtomicU32; SLOTS] = [const { AtomicU32::new(FREE) }; SLOTS];
+
+thread_local! {
+    /// The slot of the process that this worker runs.
+    static HERE: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// Where the words lie.
+pub fn address() -> u32 {
+    ffi::address_of(&WORDS)
+}
+
+/// Takes a slot for the calling worker: its number and generation. `None` if all are in use.
+pub fn take() -> Option<(u32, u32)> {
+    for (n, word) in WORDS.iter().enumerate() {
+        let old = word.load(Ordering::SeqCst);
+        let new = (old & !STATE) | KERNEL;
+        if old & STATE == FREE
+            && word.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+        {
+            HERE.set(Some(n));
+            return Some((n as u32, old >> 2));
+        }
+    }
+    None
+}
+
+/// Gives a slot back; its next use is another generation. `None` is the calling worker's.
+pub fn give(slot: Option<u32>) {
+    let n = match slot {
+        Some(n) => Some(n as usize),
+        None => HERE.take(),
+    };
+    if let Some(word) = n.and_then(|n| WORDS.get(n)) {
+        let old = word.load(Ordering::SeqCst);
+        word.store((old & !STATE).wrapping_add(4) | FREE, Ordering::SeqCst);
+    }
+}
+
+/// The calling worker enters its guest's code.
+pub fn to_guest() {
+    turn(KERNEL, GUEST);
+}
+
+/// The calling worker comes from its guest's code. Does not return if the page has taken it.
+pub fn to_kernel() {
+    turn(GUEST, KERNEL);
+}
+
+fn turn(from: u32, to: u32) {
+    let Some(word) = HERE.get().and_then(|n| WORDS.get(n)) else { return };
+    let generation = word.load(Ordering::SeqCst) & !STATE;
+    let change = word.compare_exchange(
+        generation | from,
+        generation | to,
+        Ordering::SeqCst,
+        Ordering::SeqCst,
+    );
+    if change.is_err_and(|now| now & STATE == TAKEN) {
+        loop {
+            // It is about to be terminated.
+            std::thread::park();
+        }
+    }
+}

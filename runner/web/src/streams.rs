@@ -1,0 +1,136 @@
+//! A run's standard streams: output goes to the page at once, input comes from it into a buffer.
+
+use crate::{ffi, lock};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+use wasibox_vfs::{Errno, Readiness, Stream};
+
+/// Bytes of input that wait to be read, at most.
+const ROOM: usize = 1 << 20;
+
+#[derive(Default)]
+struct Waiting {
+    bytes: VecDeque<u8>,
+    is_over: bool,
+}
+
+static INPUT: Mutex<Waiting> = Mutex::new(Waiting { bytes: VecDeque::new(), is_over: false });
+static MORE: Condvar = Condvar::new();
+
+/// Forgets the input of the run before.
+pub fn begin() {
+    *lock(&INPUT) = Waiting::default();
+}
+
+/// Adds to the input; how many bytes there was room for. The page is told when there is room again.
+pub fn put(bytes: &[u8]) -> usize {
+    let mut input = lock(&INPUT);
+    let n = bytes.len().min(ROOM - input.bytes.len());
+    input.bytes.extend(&bytes[..n]);
+    MORE.notify_all();
+    n
+}
+
+/// The input has an end.
+pub fn end() {
+    lock(&INPUT).is_over = true;
+    MORE.notify_all();
+}
+
+/// Standard input.
+#[derive(Debug)]
+pub struct Input;
+
+impl Stream for Input {
+    fn read(&self, buf: &mut [u8]) -> Result<usize, Errno> {
+        let mut input = lock(&INPUT);
+        if input.bytes.is_empty() && !input.is_over {
+            return Err(Errno::AGAIN);
+        }
+        let was_full = input.bytes.len() == ROOM;
+        let n = buf.len().min(input.bytes.len());
+        for (to, byte) in buf.iter_mut().zip(input.bytes.drain(..n)) {
+            *to = byte;
+        }
+        drop(input);
+        if was_full {
+            ffi::input_wake();
+        }
+        Ok(n)
+    }
+
+    fn write(&self, _: &[u8]) -> Result<usize, Errno> {
+        Err(Errno::BADF)
+    }
+
+    fn ready(&self, write: bool) -> Option<Readiness> {
+        let input = lock(&INPUT);
+        let bytes = input.bytes.len() as u64;
+        let hangup = bytes == 0 && input.is_over;
+        (!write && (bytes > 0 || hangup)).then_some(Readiness { bytes, hangup })
+    }
+
+    fn wait(&self, _: bool, timeout: Duration) {
+        let input = lock(&INPUT);
+        if input.bytes.is_empty() && !input.is_over {
+            drop(MORE.wait_timeout(input, timeout));
+        }
+    }
+}
+
+/// Counts output against a run's limit.
+#[derive(Debug)]
+pub struct Meter {
+    pub left: AtomicU64,
+    over: AtomicBool,
+}
+
+impl Meter {
+    /// For so many bytes.
+    pub fn new(limit: Option<u64>) -> Meter {
+        Meter { left: AtomicU64::new(limit.unwrap_or(u64::MAX)), over: AtomicBool::new(false) }
+    }
+
+    /// How many of `n` bytes may be written; takes them.
+    fn take(&self, n: usize) -> usize {
+        let less = |left: u64| Some(left.saturating_sub(n as u64));
+        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        let left = left.unwrap_or(0);
+        if left < n as u64 {
+            self.over.store(true, Ordering::Relaxed);
+        }
+        left.min(n as u64) as usize
+    }
+}
+
+/// Standard output or error.
+#[derive(Debug)]
+pub struct Output {
+    /// 1 or 2.
+    pub stream: u32,
+    pub meter: std::sync::Arc<Meter>,
+}
+
+impl Stream for Output {
+    fn read(&self, _: &mut [u8]) -> Result<usize, Errno> {
+        Err(Errno::BADF)
+    }
+
+    fn write(&self, data: &[u8]) -> Result<usize, Errno> {
+        let n = self.meter.take(data.len());
+        ffi::output(self.stream, &data[..n]);
+        if n == 0 && !data.is_empty() { Err(Errno::NOSPC) } else { Ok(n) }
+    }
+
+    fn ready(&self, write: bool) -> Option<Readiness> {
+        write.then_some(Readiness { bytes: 65536, hangup: false })
+    }
+
+    fn wait(&self, _: bool, _: Duration) {}
+
+    fn full(&self) -> bool {
+        self.meter.over.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,153 @@
+//! The workers that run processes.
+//!
+//! A worker runs one process at a time and then waits for the next one: to begin one takes the page's help.
+
+use crate::calls::{set_process, take_why};
+use crate::ffi::{self, Ran};
+use crate::host::{Job, Process, Web};
+use crate::{lock, slots};
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use wasibox_kernel::{Descriptors, Halt, Status, complain};
+
+/// Workers that wait for more work.
+const MAX_IDLE: usize = 8;
+/// Of the kernel's half of a worker; the guest has the engine's.
+const STACK: usize = 256 << 10;
+const SIGKILL: u8 = 9;
+const SIGABRT: u8 = 6;
+
+/// The processes that run in workers, by slot.
+static RUNNING: Mutex<Option<HashMap<u32, Arc<Process>>>> = Mutex::new(None);
+
+/// The waiting workers of a session.
+#[derive(Default)]
+pub struct Idle(Mutex<Vec<Sender<Job>>>);
+
+impl Idle {
+    fn wait_here(&self) -> Option<Receiver<Job>> {
+        let mut idle = lock(&self.0);
+        if idle.len() >= MAX_IDLE {
+            return None;
+        }
+        let (sender, receiver) = channel();
+        idle.push(sender);
+        Some(receiver)
+    }
+
+    /// Gives a job to the worker that began to wait last.
+    fn hand_over(&self, job: Job) -> Option<Job> {
+        let thread = lock(&self.0).pop();
+        match thread {
+            Some(thread) => thread.send(job).err().map(|e| e.0),
+            None => Some(job),
+        }
+    }
+}
+
+/// Runs a job in a waiting worker or in a new one.
+pub fn start(host: &Web, job: Job) -> std::io::Result<()> {
+    let Some(job) = host.idle.hand_over(job) else { return Ok(()) };
+    std::thread::Builder::new().stack_size(STACK).spawn(move || work(job)).map(drop)
+}
+
+/// A worker's life.
+fn work(first: Job) {
+    let mut job = first;
+    loop {
+        let host = job.process.kernel.host.clone();
+        serve(job);
+        let Some(next) = host.idle.wait_here() else { return };
+        // Waiting must not keep the session alive; its end ends the wait.
+        drop(host);
+        match next.recv() {
+            Ok(next) => job = next,
+            Err(_) => return,
+        }
+    }
+}
+
+/// Runs a process to its end and reports it.
+fn serve(job: Job) {
+    let Job { process, mut program, memory, .. } = job;
+    process.begin();
+    wasibox_vfs::budget::take_refused_here();
+    let killed = process.clone();
+    let _stop = wasibox_vfs::stop_when(move || killed.alive().is_err());
+    let Some((slot, generation)) = slots::take() else {
+        // There are as many as processes may be.
+        complain(&process, "there is no worker for it");
+        return finish(&process, Status::Exited(126));
+    };
+    lock(&RUNNING).get_or_insert_default().insert(slot, process.clone());
+    process.watch.runs_at(slot, generation);
+    set_process(Some(process.clone()));
+    let mut memory = Some(memory);
+    let status = loop {
+        if let Some(signal) = process.fatal() {
+            break Status::Signaled(signal);
+        }
+        slots::to_guest();
+        let ran = ffi::run(program.0, (slot, generation));
+        slots::to_kernel();
+        match ended(&process, ran) {
+            Some(status) => break status,
+            None => {
+                program = lock(&process.start).program;
+                drop(memory.take());
+                let kernel = &process.kernel;
+                let bytes = kernel.host.begins_with.get(program.0 as usize);
+                memory = bytes.and_then(|n| kernel.budget.reserve(*n));
+                if memory.is_none() {
+                    complain(&process, "cannot start: the memory limit is reached");
+                    break Status::Exited(137);
+                }
+            }
+        }
+    };
+    set_process(None);
+    process.watch.runs_nowhere();
+    lock(&RUNNING).get_or_insert_default().remove(&slot);
+    slots::give(None);
+    drop(memory);
+    finish(&process, status);
+}
+
+/// What the end of its program means for a process; `None` if it goes on as another one.
+fn ended(process: &Process, ran: Ran) -> Option<Status> {
+    let killed = || Status::Signaled(process.fatal().unwrap_or(SIGKILL));
+    let status = match (take_why(), ran) {
+        (Some(Halt::Exec), _) => return None,
+        (Some(Halt::Exit(code)), _) => Status::Exited(code),
+        (Some(Halt::Killed | Halt::Over), _) => killed(),
+        (_, Ran::Returned) => Status::Exited(0),
+        (_, Ran::Cannot) => {
+            complain(process, "cannot start: the memory limit is reached");
+            Status::Exited(137)
+        }
+        (_, Ran::Trap(_)) if process.fatal().is_some() => killed(),
+        (_, Ran::Trap(signal)) => {
+            complain(process, if signal == SIGABRT { "aborted" } else { "ended by a trap" });
+            Status::Signaled(signal)
+        }
+    };
+    Some(status)
+}
+
+/// Closes what the process has and reports its end.
+fn finish(process: &Arc<Process>, status: Status) {
+    // Readers of its pipes must see the end before a waiting parent does.
+    let limit = process.kernel.limits.descriptors;
+    drop(std::mem::replace(&mut *lock(&process.fds), Descriptors::new(limit)));
+    process.kernel.ended(process, status);
+}
+
+/// Tells the end of a process whose worker was terminated in its guest's code.
+pub fn reap(slot: u32) {
+    let Some(process) = lock(&RUNNING).get_or_insert_default().remove(&slot) else { return };
+    process.watch.runs_nowhere();
+    slots::give(Some(slot));
+    let signal = process.fatal().unwrap_or(SIGKILL);
+    finish(&process, Status::Signaled(signal));
+}

@@ -1,0 +1,332 @@
+/**
+ * The page's half: it makes the memory that all workers share, and the workers. A worker cannot make one while it
+ * blocks, so that the page makes them for the kernel's threads; and it ends guests that compute, by ending their worker.
+ */
+
+import { hold, load, startWorker } from './engine.js';
+
+/** Pages of 64 KiB, as the kernel's module was linked (`runner/web/build.rs`). */
+const MEMORY = { initial: 256, maximum: 32768, shared: true };
+/** Words of the control block: the next thread's number, messages of output that were sent. */
+const CONTROL = [1, 0];
+/** `runner/web/src/slots.rs`: states of a slot's lowest two bits. */
+const GUEST = 2;
+const TAKEN = 3;
+/** How long a guest that is to end may take to come to a call: then nobody has to end its worker. */
+const GRACE = 5;
+/** `runner/web/src/session.rs`. */
+const LIMIT = 1 << 8;
+const INTERRUPTED = 1 << 9;
+
+const HOME = '/home/user';
+const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME, USER: 'user', LANG: 'C.UTF-8', PWD: HOME };
+
+/** A failure of the session, not of a command. `errno` is WASI's number where the kernel has told one. */
+export class SandboxError extends Error {
+  constructor(message, errno) {
+    super(message);
+    this.name = 'SandboxError';
+    this.errno = errno;
+  }
+}
+
+/** What became of a command. */
+export class Result {
+  constructor(code, stdout, stderr) {
+    /** What a shell reports: the exit code, or 128 plus a signal's number. */
+    this.status = code & 0xff;
+    /** Whether a limit has ended the command. */
+    this.timedOut = Boolean(code & LIMIT);
+    this.interrupted = Boolean(code & INTERRUPTED);
+    this.stdoutBytes = joined(stdout);
+    this.stderrBytes = joined(stderr);
+  }
+
+  get stdout() {
+    return new TextDecoder().decode(this.stdoutBytes);
+  }
+
+  get stderr() {
+    return new TextDecoder().decode(this.stderrBytes);
+  }
+}
+
+function joined(parts) {
+  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
+
+const bytesOf = (data) => (typeof data === 'string' ? new TextEncoder().encode(data) : data);
+
+/** A session: files that stay, and one command at a time. */
+export class Sandbox {
+  #memory = new WebAssembly.Memory(MEMORY);
+  #control = new Int32Array(new SharedArrayBuffer(4 * CONTROL.length));
+  #kernel;
+  #modules = [];
+  #slots = 0;
+  /** The worker that answers; all others run guests. */
+  #first;
+  #free = [];
+  #all = new Set();
+  /** By slot: the worker that runs a guest there, and of which generation that is. */
+  #running = new Map();
+  #asked = new Map();
+  #lastId = 0;
+  #received = 0;
+  #run = null;
+  #queue = Promise.resolve();
+  #isClosed = false;
+  #log;
+
+  /**
+   * @param {object} options see index.d.ts
+   * @returns {Promise<Sandbox>}
+   */
+  static async create(options = {}) {
+    const sandbox = new Sandbox();
+    sandbox.#log = options.log ?? (() => {});
+    CONTROL.forEach((value, n) => (sandbox.#control[n] = value));
+    const base = options.baseUrl === undefined ? undefined : new URL(options.baseUrl, pageUrl());
+    const part = async (given, name) => {
+      if (given) return given;
+      if (!base) throw new SandboxError(`neither baseUrl nor ${name} is given`);
+      return load(new URL(name, base));
+    };
+    try {
+      const [kernel, image] = await Promise.all([
+        part(options.kernel, 'wasibox.wasm'),
+        part(options.image, 'image.webc'),
+      ]);
+      sandbox.#kernel = await WebAssembly.compile(kernel);
+      sandbox.#first = await sandbox.#make();
+      const booted = await sandbox.#ask('boot', { image: new Uint8Array(image) });
+      ({ modules: sandbox.#modules, slots: sandbox.#slots } = booted);
+      const pool = Array.from({ length: options.workers ?? 3 }, () => sandbox.#make());
+      sandbox.#free.push(...(await Promise.all(pool)));
+      return sandbox;
+    } catch (error) {
+      sandbox.close();
+      throw error;
+    }
+  }
+
+  /** Runs a command: a line for bash, or a list of arguments. Commands of a session take turns. */
+  exec(command, options = {}) {
+    const ran = this.#queue.then(() => this.#exec(command, options));
+    this.#queue = ran.catch(() => {});
+    return ran;
+  }
+
+  async #exec(command, options) {
+    this.#needOpen();
+    options.signal?.throwIfAborted();
+    const argv = typeof command === 'string' ? ['bash', '-c', command] : [...command];
+    if ([...argv, ...Object.entries(options.env ?? {}).flat()].some((s) => s.includes('\0'))) {
+      throw new SandboxError('strings of a command have no NUL');
+    }
+    const env = Object.entries({ ...ENV, ...options.env }).map(([name, value]) => `${name}=${value}`);
+    const parts = [[], [], []];
+    const told = [null, options.onStdout, options.onStderr];
+    const code = await new Promise((resolve, reject) => {
+      const output = (stream, bytes) => (told[stream] ?? ((b) => parts[stream].push(b)))(bytes);
+      const stop = (byTimeout) => this.#ask('interrupt', { byTimeout }).catch(reject);
+      const abort = () => stop(false);
+      const timer = options.timeout && setTimeout(() => stop(true), options.timeout);
+      const settle = () => {
+        clearTimeout(timer);
+        options.signal?.removeEventListener('abort', abort);
+        this.#run = null;
+        this.#hold();
+      };
+      this.#run = {
+        output,
+        room: () => {},
+        ended: null,
+        resolve: (code) => (settle(), resolve(code)),
+        reject: (error) => (settle(), reject(error)),
+      };
+      options.signal?.addEventListener('abort', abort, { once: true });
+      this.#ask('run', { argv, env })
+        .then(() => this.#feed(options.stdin ?? ''))
+        .catch((error) => this.#run?.reject(error));
+    });
+    if (code === -127) throw new SandboxError(`${argv[0]}: command not found`);
+    if (code < 0) throw new SandboxError(`${argv[0]}: cannot be run`);
+    return new Result(code, parts[1], parts[2]);
+  }
+
+  /** Writes the input of the run, as there is room. */
+  async #feed(stdin) {
+    const run = this.#run;
+    const source = typeof stdin === 'string' || stdin instanceof Uint8Array ? [stdin] : stdin;
+    for await (const data of source) {
+      let rest = bytesOf(data);
+      while (rest.length > 0 && this.#run === run) {
+        const room = new Promise((resolve) => (run.room = resolve));
+        const taken = await this.#ask('input', { bytes: rest });
+        rest = rest.subarray(taken);
+        if (rest.length > 0) await Promise.race([room, new Promise((r) => setTimeout(r, 50))]);
+      }
+      if (this.#run !== run) return;
+    }
+    await this.#ask('inputEnd');
+  }
+
+  /** Makes or replaces a file; its directory must be there. */
+  async writeFile(path, data) {
+    const errno = await this.#ask('writeFile', { path, bytes: bytesOf(data) });
+    if (errno !== 0) throw new SandboxError(`${path}: error ${errno}`, errno);
+  }
+
+  /** A file's bytes. */
+  async readFile(path) {
+    const read = await this.#ask('readFile', { path });
+    if (typeof read === 'number') throw new SandboxError(`${path}: error ${read}`, read);
+    return read;
+  }
+
+  /** Ends all that runs, and gives back the memory. */
+  close() {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const gone = new SandboxError('the session is closed');
+    for (const { reject } of this.#asked.values()) reject(gone);
+    this.#run?.reject(gone);
+    for (const worker of this.#all) worker.terminate();
+    this.#all.clear();
+    this.#free = [];
+    this.#memory = null;
+  }
+
+  async [Symbol.asyncDispose]() {
+    this.close();
+  }
+
+  /** How many workers there are, for tests: those that wait among them. */
+  get workers() {
+    return { all: this.#all.size, free: this.#free.length };
+  }
+
+  #needOpen() {
+    if (this.#isClosed) throw new SandboxError('the session is closed');
+  }
+
+  #ask(type, message = {}) {
+    if (this.#isClosed) return Promise.reject(new SandboxError('the session is closed'));
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#asked.set(id, { resolve, reject });
+      this.#hold();
+      this.#first.postMessage({ ...message, type, id });
+    });
+  }
+
+  /** Keeps a program going as long as it waits for this session. */
+  #hold() {
+    if (this.#first) hold(this.#first, this.#asked.size > 0 || this.#run !== null);
+  }
+
+  #make() {
+    return new Promise((resolve, reject) => {
+      const failed = (error) => {
+        reject(error);
+        this.#failed(worker, error);
+      };
+      const worker = startWorker((message) => {
+        if (message.type === 'ready') resolve(worker);
+        else this.#hear(worker, message);
+      }, failed);
+      this.#all.add(worker);
+      hold(worker, true);
+      const [kernel, memory, control] = [this.#kernel, this.#memory, this.#control];
+      worker.postMessage({ type: 'start', kernel, memory, control });
+    }).then((worker) => (hold(worker, false), worker));
+  }
+
+  /** A worker has died of an error of ours: the memory that all share may be in the middle of something. */
+  #failed(worker, error) {
+    if (!this.#all.has(worker)) return;
+    this.#log(`worker: ${error.message}`);
+    this.#run?.reject(new SandboxError(`a worker has failed: ${error.message}`));
+    this.close();
+  }
+
+  #hear(worker, message) {
+    switch (message.type) {
+      case 'answer': {
+        const asked = this.#asked.get(message.id);
+        this.#asked.delete(message.id);
+        this.#hold();
+        if (message.error === undefined) asked?.resolve(message.value);
+        else asked?.reject(new SandboxError(message.error));
+        break;
+      }
+      case 'thread':
+        this.#begin(message).catch((error) => this.#failed(worker, error));
+        break;
+      case 'free':
+        this.#free.push(worker);
+        break;
+      case 'running':
+        this.#running.set(message.slot, { worker, generation: message.generation });
+        break;
+      case 'interrupt':
+        setTimeout(() => this.#end(message.slot, message.generation), GRACE);
+        break;
+      case 'output':
+        this.#received++;
+        this.#run?.output(message.stream, message.bytes);
+        this.#settle();
+        break;
+      case 'room':
+        this.#run?.room();
+        break;
+      case 'done':
+        if (this.#run) this.#run.ended = message;
+        this.#settle();
+        break;
+      case 'log':
+        this.#log(message.text);
+        break;
+    }
+  }
+
+  /** A run is over when all its output has come: messages of several workers come in any order. */
+  #settle() {
+    const ended = this.#run?.ended;
+    if (ended && this.#received >= ended.sent) this.#run.resolve(ended.code);
+  }
+
+  /** Gives a thread of the kernel a worker. */
+  async #begin({ tid, argument }) {
+    const worker = this.#free.pop() ?? (await this.#make());
+    worker.postMessage({ type: 'thread', tid, argument, modules: this.#modules });
+  }
+
+  /** Ends the guest of a slot if it is still that one and in its own code; else the kernel does. */
+  #end(slot, generation) {
+    if (this.#isClosed) return;
+    const running = this.#running.get(slot);
+    if (running?.generation !== generation) {
+      // Told of later, or not any more: the kernel asks again as long as it has not ended.
+      return;
+    }
+    const words = new Int32Array(this.#memory.buffer, this.#slots, slot + 1);
+    const [guest, taken] = [(generation << 2) | GUEST, (generation << 2) | TAKEN];
+    if (Atomics.compareExchange(words, slot, guest, taken) !== guest) return;
+    this.#running.delete(slot);
+    const { worker } = running;
+    this.#all.delete(worker);
+    Promise.resolve(worker.terminate()).then(() => this.#ask('reap', { slot })).catch(() => {});
+  }
+}
+
+function pageUrl() {
+  return globalThis.location?.href ?? import.meta.url;
+}

@@ -1,0 +1,277 @@
+// One thread of the kernel: an instance of its module on the shared memory, and beside it the guest whose process it
+// runs, with a memory of its own. The first worker runs no guest: it answers the page.
+//
+// A worker that waits in the kernel gets no messages. So all that it needs comes with the one that starts it.
+
+import { listen, post } from './engine.js';
+
+/** Where `control` counts threads, and messages of output. */
+const THREADS = 0;
+const SENT = 1;
+const BADF = 8;
+const NOSYS = 52;
+/** `ffi::Ran::Cannot` of the kernel. */
+const CANNOT = 255;
+
+let memory;
+let control;
+let modules = [];
+let kernel;
+/** The guest that runs here. */
+let guest = null;
+
+// Views are made anew when memory has grown; so they are asked for at each use.
+let kernelView = new Uint8Array(0);
+function kernelBytes(end) {
+  if (end > kernelView.length) kernelView = new Uint8Array(memory.buffer);
+  return kernelView;
+}
+
+let guestView = new Uint8Array(0);
+function guestBytes() {
+  const { buffer } = guest.exports.memory;
+  if (guestView.buffer !== buffer) guestView = new Uint8Array(buffer);
+  return guestView;
+}
+
+/** Below so many bytes a loop is faster than `set`. */
+const FEW = 16;
+
+function copy(from, at, to, into, length) {
+  if (length <= FEW) for (let i = 0; i < length; i++) to[into + i] = from[at + i];
+  else to.set(from.subarray(at, at + length), into);
+}
+
+/** The signal that a native program would have got for a trap. Engines tell it by their words only. */
+function signalOf(error) {
+  const text = String(error?.message ?? error);
+  if (error instanceof RangeError || /call stack|recursion/i.test(text)) return 11;
+  if (/unreachable/i.test(text)) return 6;
+  if (/divi|overflow|unrepresentable|conversion/i.test(text)) return 8;
+  if (/signature|null function|indirect|table|undefined element/i.test(text)) return 4;
+  if (/bounds|unaligned/i.test(text)) return 11;
+  return 6;
+}
+
+const host = {
+  guest_size: () => (guest ? guestBytes().length : 0),
+  guest_read(at, to, length) {
+    [at, to, length] = [at >>> 0, to >>> 0, length >>> 0];
+    copy(guestBytes(), at, kernelBytes(to + length), to, length);
+  },
+  guest_write(at, from, length) {
+    [at, from, length] = [at >>> 0, from >>> 0, length >>> 0];
+    copy(kernelBytes(from + length), from, guestBytes(), at, length);
+  },
+  guest_signal(signal) {
+    const handler = guest.exports.__wasm_signal;
+    if (!handler) return 1;
+    return unwound(() => handler(signal)) === null ? 0 : 2;
+  },
+  run(program, slot, generation) {
+    const module = modules[program];
+    if (!module) return CANNOT;
+    post({ type: 'running', slot, generation });
+    const outer = guest;
+    try {
+      guest = new WebAssembly.Instance(module, importsOf(module));
+    } catch {
+      guest = outer;
+      return CANNOT;
+    }
+    const error = unwound(guest.exports._start);
+    guest = outer;
+    return error === null ? 0 : signalOf(error);
+  },
+  output(stream, from, length) {
+    [from, length] = [from >>> 0, length >>> 0];
+    const bytes = kernelBytes(from + length).slice(from, from + length);
+    Atomics.add(control, SENT, 1);
+    post({ type: 'output', stream, bytes }, [bytes.buffer]);
+  },
+  input_wake: () => post({ type: 'room' }),
+  done: (code) => post({ type: 'done', code, sent: Atomics.load(control, SENT) }),
+  interrupt: (slot, generation) => post({ type: 'interrupt', slot, generation }),
+};
+
+/** Calls a guest; what has ended it, or null. A trap leaves the kernel's stack pointer where it was: put back. */
+function unwound(call) {
+  const pointer = kernel.exports.__stack_pointer;
+  const before = pointer.value;
+  try {
+    call();
+    return null;
+  } catch (error) {
+    pointer.value = before;
+    return error ?? new Error('unknown');
+  }
+}
+
+/** A guest's imports: exports of the kernel. What it does not know answers ENOSYS. */
+const known = new Map();
+function importsOf(module) {
+  let imports = known.get(module);
+  if (imports) return imports;
+  imports = {};
+  for (const { module: from, name, kind } of WebAssembly.Module.imports(module)) {
+    if (kind !== 'function') continue;
+    const exits = /^(proc_exit2?|thread_exit)$/.test(name);
+    const call = exits ? kernel.exports.wasibox_exit : kernel.exports[`${from}.${name}`];
+    (imports[from] ??= {})[name] = call ?? (() => NOSYS);
+  }
+  known.set(module, imports);
+  return imports;
+}
+
+const nanoseconds = () => BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6));
+const view = () => new DataView(memory.buffer);
+
+/** Sleeps; a worker may block. */
+function sleep(ns) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(ns) / 1e6);
+}
+
+/** What Rust's standard library needs of WASI for the kernel itself. */
+const wasi = {
+  random_get(at, length) {
+    [at, length] = [at >>> 0, length >>> 0];
+    // Shared memory is refused there, and more than this.
+    const some = new Uint8Array(Math.min(length, 65536));
+    for (let done = 0; done < length; done += some.length) {
+      crypto.getRandomValues(some);
+      kernelBytes(at + length).set(some.subarray(0, Math.min(some.length, length - done)), at + done);
+    }
+    return 0;
+  },
+  clock_time_get(_clock, _precision, out) {
+    view().setBigUint64(out >>> 0, nanoseconds(), true);
+    return 0;
+  },
+  environ_sizes_get(count, size) {
+    view().setUint32(count >>> 0, 0, true);
+    view().setUint32(size >>> 0, 0, true);
+    return 0;
+  },
+  environ_get: () => 0,
+  sched_yield: () => 0,
+  fd_prestat_get: () => BADF,
+  poll_oneoff(subscriptions, events, count, out) {
+    // One clock: `std::thread::sleep`.
+    const [from, to] = [subscriptions >>> 0, events >>> 0];
+    if (count !== 1 || view().getUint8(from + 8) !== 0) return NOSYS;
+    const time = view().getBigUint64(from + 24, true);
+    const isAbsolute = view().getUint16(from + 40, true) & 1;
+    const left = isAbsolute ? time - nanoseconds() : time;
+    if (left > 0n) sleep(left);
+    kernelBytes(to + 32).fill(0, to, to + 32);
+    view().setBigUint64(to, view().getBigUint64(from, true), true);
+    view().setUint32(out >>> 0, 1, true);
+    return 0;
+  },
+  fd_write(_fd, vectors, count, out) {
+    // A panic of the kernel.
+    let all = 0;
+    let text = '';
+    for (let i = 0; i < count; i++) {
+      const at = view().getUint32((vectors >>> 0) + i * 8, true);
+      const length = view().getUint32((vectors >>> 0) + i * 8 + 4, true);
+      text += new TextDecoder().decode(kernelBytes(at + length).slice(at, at + length));
+      all += length;
+    }
+    post({ type: 'log', text });
+    view().setUint32(out >>> 0, all, true);
+    return 0;
+  },
+  proc_exit(code) {
+    throw new Error(`the kernel has ended: ${code}`);
+  },
+};
+
+function instantiate(module) {
+  const absent = { get: (calls, name) => calls[name] ?? (() => NOSYS) };
+  const spawn = (argument) => {
+    const tid = Atomics.add(control, THREADS, 1);
+    post({ type: 'thread', tid, argument });
+    return tid;
+  };
+  kernel = new WebAssembly.Instance(module, {
+    env: { memory },
+    host,
+    wasi: { 'thread-spawn': spawn },
+    wasi_snapshot_preview1: new Proxy(wasi, absent),
+  });
+}
+
+/** Hands bytes to the kernel: address and length, the arguments of an export. */
+function give(bytes) {
+  const at = kernel.exports.wasibox_alloc(bytes.length) >>> 0;
+  kernelBytes(at + bytes.length).set(bytes, at);
+  return [at, bytes.length];
+}
+
+function answer(length) {
+  const at = kernel.exports.wasibox_answer() >>> 0;
+  return kernelBytes(at + length).slice(at, at + length);
+}
+
+const text = (bytes) => new TextDecoder().decode(bytes);
+const encode = (string) => new TextEncoder().encode(string);
+const strings = (list) => give(encode(list.map((s) => `${s}\0`).join('')));
+
+/** Opens the image; compiles its programs. */
+async function boot(image) {
+  kernel.exports._initialize();
+  const wrong = kernel.exports.wasibox_boot(...give(image));
+  if (wrong > 0) throw new Error(text(answer(wrong)));
+  const compiled = [];
+  for (let n = 0; ; n++) {
+    const length = kernel.exports.wasibox_program_name(n);
+    if (length === 0) break;
+    const size = kernel.exports.wasibox_program_len(n) >>> 0;
+    const at = kernel.exports.wasibox_program_at(n) >>> 0;
+    compiled.push(WebAssembly.compile(kernelBytes(at + size).slice(at, at + size)));
+  }
+  return { modules: await Promise.all(compiled), slots: kernel.exports.wasibox_slots() >>> 0 };
+}
+
+/** What the page asks the first worker. */
+const answers = {
+  boot: ({ image }) => boot(image),
+  run({ argv, env }) {
+    if (!kernel.exports.wasibox_run(...strings(argv), ...strings(env))) {
+      throw new Error('no worker can be started');
+    }
+  },
+  input: ({ bytes }) => kernel.exports.wasibox_input(...give(bytes)) >>> 0,
+  inputEnd: () => kernel.exports.wasibox_input_end(),
+  interrupt: ({ byTimeout }) => kernel.exports.wasibox_interrupt(byTimeout ? 1 : 0),
+  reap: ({ slot }) => kernel.exports.wasibox_reap(slot),
+  writeFile({ path, bytes }) {
+    return kernel.exports.wasibox_write_file(...give(encode(path)), ...give(bytes));
+  },
+  readFile({ path }) {
+    const length = Number(kernel.exports.wasibox_read_file(...give(encode(path))));
+    return length < 0 ? -length : answer(length);
+  },
+};
+
+async function onMessage(message) {
+  if (message.type === 'start') {
+    ({ memory, control } = message);
+    instantiate(message.kernel);
+    post({ type: 'ready' });
+  } else if (message.type === 'thread') {
+    ({ modules } = message);
+    kernel.exports.wasi_thread_start(message.tid, message.argument);
+    post({ type: 'free' });
+  } else {
+    const { id, type } = message;
+    try {
+      post({ type: 'answer', id, value: await answers[type](message) });
+    } catch (error) {
+      post({ type: 'answer', id, error: String(error?.message ?? error) });
+    }
+  }
+}
+
+listen(onMessage);
