@@ -171,7 +171,7 @@ fn python_calls_tools() {
             "import inspect\nstr(inspect.signature(weather)), weather.__doc__, weather.__name__";
         assert_eq!(
             py(&s, code),
-            "('(city: str, *, max_days: int = 1, metric: bool = ..., tags: list[str] = ...)', \
+            "('(city: str, *, max_days: int = 1, metric: bool = ..., tags: list[str] = ...) -> Any', \
              'The weather of a city.\\nFor some days.\\n\\nArgs:\\n    city: the name of a city', 'weather')"
         );
         let said = |code: &str| {
@@ -384,9 +384,8 @@ fn guests_that_lie_harm_nobody() {
         ] {
             assert_eq!(py(&s, asked), answer, "{asked}");
         }
-        let long =
-            "try:\n    ask(bytes(2 << 20))\nexcept OSError as e:\n    print(e.errno == 27 or e)";
-        assert_eq!(py(&s, long).trim(), "True", "EFBIG is 22 of WASI, 27 of Linux");
+        let long = "import errno\ntry:\n    ask(bytes(2 << 20))\nexcept OSError as e:\n    print(e.errno == errno.EFBIG or e)";
+        assert_eq!(py(&s, long).trim(), "True");
         // A result that is never read to its end is let go of; thousands of calls; calls that nobody reads.
         let code =
             "for _ in range(300): call(b'big', b'{\"n\": 400000}')[:1] == b'\\x02' or print('no')";
@@ -429,7 +428,7 @@ fn calls_are_logged_and_tools_that_are_missing_are_told_of() {
     );
     assert_eq!(
         (log[0]["received"].clone(), log[1]["error"].clone()),
-        (json!(41), json!("no station there"))
+        (json!(40), json!("no station there"))
     );
     // A fork has them, a snapshot has not.
     let fork = s.fork("b").unwrap();
