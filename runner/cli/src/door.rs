@@ -10,14 +10,14 @@ use std::time::Duration;
 use wasibox::{Engine, EngineOptions, PoolOptions};
 use wasibox_actions::{Client, Machine, MachineOptions, Registry};
 use wasibox_http::{Door, Log, Serve, Tokens};
-use wasibox_mcp::Roots;
+use wasibox_mcp::{Roots, ToolServers};
 
 /// The session of a client at standard input, in a store.
 const MAIN: &str = "main";
 
 /// Serves a client by the Model Context Protocol, or many by HTTP.
 pub fn mcp(args: &McpArgs) -> Result<u8, Failure> {
-    let (machine, registry) = machine(&args.door, 8)?;
+    let (machine, registry, _servers) = machine(&args.door, 8)?;
     if let Some(listen) = args.http {
         let door = door(&args.door, machine, registry);
         let serve = Serve { listen, tokens: None, drain: Duration::from_secs(1), log: None };
@@ -43,7 +43,7 @@ pub fn serve(args: &ServeArgs) -> Result<u8, Failure> {
     let tokens = Tokens::read(&args.token_file).map_err(|e| Failure::new(2, e))?;
     let log = Log::named(&args.log)
         .ok_or_else(|| Failure::usage(format!("--log: '{}' is no LEVEL", args.log)))?;
-    let (machine, registry) = machine(&args.door, args.awake)?;
+    let (machine, registry, _servers) = machine(&args.door, args.awake)?;
     let serve = Serve {
         listen: args.listen,
         tokens: Some(tokens),
@@ -55,8 +55,11 @@ pub fn serve(args: &ServeArgs) -> Result<u8, Failure> {
         .map_err(|e| Failure::new(125, e))
 }
 
-fn machine(args: &DoorArgs, awake: usize) -> Result<(Machine, Arc<Registry>), Failure> {
-    let Granted { policy, require_walls, mut tools } = args.grants.granted()?;
+/// Sessions, the tools of their clients, and the servers whose tools their guests may call.
+type Served = (Machine, Arc<Registry>, Option<ToolServers>);
+
+fn machine(args: &DoorArgs, awake: usize) -> Result<Served, Failure> {
+    let Granted { policy, require_walls, mut tools, tools_from } = args.grants.granted()?;
     tools.read_only |= args.read_only;
     tools.only = args.tools.clone().or(tools.only);
     let image = args.image.path()?;
@@ -64,11 +67,12 @@ fn machine(args: &DoorArgs, awake: usize) -> Result<(Machine, Arc<Registry>), Fa
     (pool.warm, pool.progress, pool.require_walls) = (1, compiling(), require_walls);
     let options = EngineOptions { pool, awake, ..EngineOptions::new(image) };
     let engine = Engine::new(options)?;
+    let servers = crate::tools::connect(&engine, &tools_from)?;
     let store = args.store.store.as_deref().filter(|path| *path != Path::new(""));
     let timeout = Duration::from_secs(args.call_timeout.max(1).into());
     let machine = Machine::new(&engine, MachineOptions { policy, store, timeout, tools })?;
     let registry = Registry::new(&machine).map_err(|e| Failure::usage(format!("tools: {e}")))?;
-    Ok((machine, Arc::new(registry)))
+    Ok((machine, Arc::new(registry), servers))
 }
 
 fn door(args: &DoorArgs, machine: Machine, registry: Arc<Registry>) -> Door {

@@ -2,10 +2,12 @@
 
 use crate::Failure;
 use crate::args::exec::ExecArgs;
+use crate::args::grants::Granted;
 use crate::call::{self, failure};
 use crate::expose;
 use crate::progress::compiling;
 use crate::session::{print_diff, tell};
+use crate::tools;
 use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -23,13 +25,14 @@ const HELD_UP: Duration = Duration::from_secs(5);
 /// command ran: nothing needs to be torn down but by the system.
 pub fn run(o: ExecArgs) -> Result<u8, Failure> {
     let (path, argv) = o.image_and_command()?;
-    let (policy, require_walls) = o.grants.policy()?;
+    let Granted { policy, require_walls, tools_from, .. } = o.grants.granted()?;
     let limits = policy.limits;
     if (o.diff || o.apply) && policy.workspace.is_none() {
         return Err(Failure::usage("--diff and --apply are for a --workspace that is a folder"));
     }
-    if policy.workspace.is_some() || !policy.network.allow.is_empty() || !o.expose.is_empty() {
-        return in_worker(&o, path, policy, require_walls);
+    let asks = !policy.network.allow.is_empty() || !tools_from.is_empty();
+    if policy.workspace.is_some() || asks || !o.expose.is_empty() {
+        return in_worker(&o, path, policy, require_walls, &tools_from);
     }
     let image = Image::open(&path).map_err(|e| Failure::new(125, e))?;
     let session =
@@ -54,16 +57,19 @@ pub fn run(o: ExecArgs) -> Result<u8, Failure> {
 }
 
 /// Runs a command in a worker, so that this process can save and apply what it has changed of a workspace, make the
-/// requests that it may make, and listen for it.
+/// requests that it may make, call its tools, and listen for it.
 fn in_worker(
     o: &ExecArgs,
     image: PathBuf,
     policy: Policy,
     require_walls: bool,
+    tools_from: &[String],
 ) -> Result<u8, Failure> {
     let (_, argv) = o.image_and_command()?;
     let limits = policy.limits;
-    let session = call::engine_of(image, require_walls)?.session(policy)?;
+    let engine = call::engine_of(image, require_walls)?;
+    let _servers = tools::connect(&engine, tools_from)?;
+    let session = engine.session(policy)?;
     let running = call::Running::default();
     call::watch_signals(call::signals()?, session.interrupter(), running.clone());
     expose::listen(&session, &o.expose)?;

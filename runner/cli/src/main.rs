@@ -13,6 +13,7 @@
 //! | `shell` | `runner shell` |
 //! | `inspect`, `doctor` | `runner inspect` and `runner compile`, `runner doctor` |
 //! | `manual` | `runner completions` and `runner man` |
+//! | `tools` | tools of other servers for guests |
 //! | `message`, `table` | what the runner itself says, how names and times are shown in it |
 //! | `progress` | how far long work is, on a terminal |
 //!
@@ -38,6 +39,7 @@ mod session;
 mod shell;
 mod snapshot;
 mod table;
+mod tools;
 mod values;
 
 use args::{Command, Parsed};

@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `server` | one client's connection: what it is told, its calls |
+//! | `client` | the other side: tools of other servers as host tools |
 //! | `content` | results as blocks of content |
 //! | `resources` | files of the session as resources; which were changed |
 //! | `roots` | folders that a client names, as mounts |
@@ -21,6 +22,7 @@
 //! not mounted: what guests see of a server's host is its policy's business, not a client's.
 #![forbid(unsafe_code)]
 
+mod client;
 mod content;
 mod progress;
 mod resources;
@@ -29,6 +31,7 @@ mod server;
 mod stdio;
 mod streamable;
 
+pub use client::{ToolServer, ToolServerError, ToolServers};
 pub use content::{contents, done, refused};
 pub use roots::{FOLDER as ROOTS, Roots};
 pub use server::{Bind, Bound, Server};

@@ -449,3 +449,34 @@ fn calls_are_logged_and_tools_that_are_missing_are_told_of() {
     assert_eq!(sh(&there, "tool weather Bern | jq .degrees"), "21.5\n");
     assert!(matches!(s.set_tools([weather(), weather()]), Err(wasibox::Error::Tool(_))));
 }
+
+/// The tools of a server of the Model Context Protocol: our own, at its standard streams.
+#[test]
+fn servers_are_sources_of_tools() {
+    let run = |from: &str, script: &str| {
+        let image = dist().join("image.webc");
+        let mut command = std::process::Command::new(dist().join("runner"));
+        command.args(["exec", "--tools-from", from]).arg(&image).args(["--", "sh", "-c", script]);
+        let done = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (done.status.code(), text(&done.stdout), text(&done.stderr))
+    };
+    let (runner, image) = (dist().join("runner"), dist().join("image.webc"));
+    let from = format!("box=stdio:'{}' mcp --image '{}'", runner.display(), image.display());
+    let script = "tool --list | grep -c '^box.'; tool box.calculate '6*7' | grep -o 42 | head -1\n\
+                  python3 -c 'import tools; print(len(tools.box_write_file(path=\"a\", content=\"x\")) > 0)'\n\
+                  tool box.read_file no-such-file; echo $?; tool box.calculate; echo $?";
+    let (status, out, err) = run(&from, script);
+    let lines: Vec<_> = out.lines().collect();
+    assert_eq!(status, Some(0), "{out}{err}");
+    assert!(lines[0].parse::<usize>().is_ok_and(|n| n > 20), "{out}{err}");
+    assert_eq!(lines[1..], ["42", "True", "1", "2"], "{out}{err}");
+    assert!(
+        err.contains("tool: box.read_file: ") && err.contains("tool: box.calculate: "),
+        "{err}"
+    );
+    let (status, _, err) = run("stdio:/no/such/program", "true");
+    assert_eq!(status, Some(125));
+    assert!(err.contains("/no/such/program"), "{err}");
+    assert_eq!(run("ftp://x", "true").0, Some(2));
+}

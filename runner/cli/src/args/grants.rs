@@ -66,6 +66,9 @@ pub struct GrantArgs {
     /// Add a header that guests do not see: HOST: NAME=VALUE, with ${env:KEY} and ${file:PATH}
     #[arg(long, value_name = "HEADER")]
     pub secret: Vec<String>,
+    /// Let guests call the tools of an MCP server: stdio:COMMAND or its http(s) address; NAME puts NAME. before their names
+    #[arg(long, value_name = "[NAME=]SOURCE")]
+    pub tools_from: Vec<String>,
     /// Memory of all processes together (default 2G)
     #[arg(long, value_name = "SIZE", value_parser = text(values::size))]
     pub memory: Option<u64>,
@@ -119,6 +122,8 @@ pub struct Granted {
     /// Whether sessions are refused on a host that lacks a wall.
     pub require_walls: bool,
     pub tools: ToolSettings,
+    /// Servers whose tools guests may call.
+    pub tools_from: Vec<String>,
 }
 
 /// The folder of `--input`.
@@ -173,7 +178,8 @@ impl GrantArgs {
             policy.mounts.push(mount);
         }
         let require_walls = file.require_walls || self.require_walls;
-        Ok(Granted { policy, require_walls, tools: file.tools })
+        let tools_from = [file.tools_from, self.tools_from.clone()].concat();
+        Ok(Granted { policy, require_walls, tools: file.tools, tools_from })
     }
 
     fn inputs(&self) -> Result<Vec<MountSpec>, Failure> {

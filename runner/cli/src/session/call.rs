@@ -1,9 +1,9 @@
 //! `runner session exec`, `python`, `javascript` and `reset`.
 
-use crate::args::grants::{CallArgs, GrantArgs, WorkspaceArg};
+use crate::args::grants::{CallArgs, GrantArgs, Granted, WorkspaceArg};
 use crate::args::session::{CellArgs, Named, SessionExec};
 use crate::args::stored::ImageArg;
-use crate::{Failure, call, message, print_bytes};
+use crate::{Failure, call, message, print_bytes, tools};
 use std::io::{IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use wasibox::Exec;
@@ -37,9 +37,11 @@ fn run(
     options: &CallArgs,
     exec: Exec,
 ) -> Result<u8, Failure> {
-    let (policy, require_walls) = grants.policy()?;
+    let Granted { policy, require_walls, tools_from, .. } = grants.granted()?;
     let limits = policy.limits;
-    let sessions = call::engine(image, require_walls)?.sessions(named.store.open()?);
+    let engine = call::engine(image, require_walls)?;
+    let _servers = tools::connect(&engine, &tools_from)?;
+    let sessions = engine.sessions(named.store.open()?);
     let name = &named.name;
     let begun = sessions.store().info(name)?.image;
     let session = sessions.session(name, policy)?;

@@ -15,9 +15,10 @@
 mod complete;
 mod lines;
 
+use crate::args::grants::Granted;
 use crate::args::session::ShellArgs;
 use crate::call::{self, Running};
-use crate::{Failure, message};
+use crate::{Failure, message, tools};
 use complete::{Completions, is_complete};
 use lines::{Lines, Read};
 use std::io::{BufRead, IsTerminal};
@@ -37,9 +38,10 @@ struct Shell {
 
 /// Runs commands until the person leaves; the status of the last one.
 pub fn run(args: &ShellArgs) -> Result<u8, Failure> {
-    let (policy, require_walls) = args.grants.policy()?;
+    let Granted { policy, require_walls, tools_from, .. } = args.grants.granted()?;
     let limits = policy.limits;
     let engine = call::engine(&args.image, require_walls)?;
+    let _servers = tools::connect(&engine, &tools_from)?;
     let (session, name) = match &args.name {
         None => (engine.session(policy.clone())?, UNNAMED),
         Some(name) => {

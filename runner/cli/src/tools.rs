@@ -1,0 +1,24 @@
+//! Host tools that come from servers of the Model Context Protocol: `--tools-from`.
+
+use crate::{Failure, message};
+use wasibox::Engine;
+use wasibox_mcp::{ToolServer, ToolServers};
+
+/// Connects to servers and makes their tools those of the engine's sessions, for as long as what it gives is kept.
+///
+/// # Errors
+/// A source that is none, a server that does not answer.
+pub fn connect(engine: &Engine, from: &[String]) -> Result<Option<ToolServers>, Failure> {
+    if from.is_empty() {
+        return Ok(None);
+    }
+    let parse = |text: &String| text.parse::<ToolServer>();
+    let servers = from.iter().map(parse).collect::<Result<Vec<_>, _>>();
+    let servers = servers.map_err(|e| Failure::usage(format!("--tools-from: {e}")))?;
+    let servers = ToolServers::connect(&servers).map_err(|e| Failure::new(125, e))?;
+    for what in servers.left_out() {
+        message::say(&format!("a tool is left out: {what}"));
+    }
+    engine.set_tools(servers.tools())?;
+    Ok(Some(servers))
+}

@@ -1,0 +1,287 @@
+//! Servers of the Model Context Protocol as a source of host tools: the host is their client, and guests call their
+//! tools as any others ([`wasibox::tools`]).
+//!
+//! A call's future is a task of a runtime that all servers of a [`ToolServers`] share. Dropping it tells the server that the
+//! request is cancelled.
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ClientConfig, ContentBlock, Implementation,
+};
+use rmcp::service::{RunningService, ServiceError};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
+use rmcp::{Peer, RoleClient, ServiceExt};
+use serde_json::Value;
+use std::str::FromStr;
+use std::time::Duration;
+use tokio::process::Command;
+use tokio::runtime::{Builder, Handle, Runtime};
+use wasibox::{HostTool, ToolDefinitionError, ToolError};
+
+/// How long a server may take to begin, and to tell its tools.
+const BEGIN: Duration = Duration::from_secs(30);
+/// How long the servers may take to end.
+const END: Duration = Duration::from_secs(5);
+
+/// Why there are no tools of a server.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolServerError {
+    #[error(
+        "'{0}' is no source of tools: stdio:COMMAND, http://... or https://..., with NAME= before it or without"
+    )]
+    Source(String),
+    #[error("{source_name}: {why}")]
+    Connect { source_name: String, why: String },
+    #[error("no runtime: {0}")]
+    Runtime(std::io::Error),
+    #[error(transparent)]
+    Tool(#[from] ToolDefinitionError),
+}
+
+/// A server, as the command line names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolServer {
+    /// What stands before the names of its tools, with a dot.
+    prefix: Option<String>,
+    kind: Kind,
+    text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A program with its arguments, which speaks on its standard streams.
+    Stdio(Vec<String>),
+    /// An address of Streamable HTTP.
+    Http(String),
+}
+
+impl FromStr for ToolServer {
+    type Err = ToolServerError;
+
+    fn from_str(text: &str) -> Result<ToolServer, ToolServerError> {
+        let wrong = || ToolServerError::Source(text.to_owned());
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
+        };
+        let (prefix, rest) = match text.split_once('=') {
+            Some((name, rest)) if is_name(name) => (Some(name.to_owned()), rest),
+            _ => (None, text),
+        };
+        let kind = if let Some(command) = rest.strip_prefix("stdio:") {
+            let words = shlex::split(command).filter(|words| !words.is_empty());
+            Kind::Stdio(words.ok_or_else(wrong)?)
+        } else if rest.starts_with("http://") || rest.starts_with("https://") {
+            Kind::Http(rest.to_owned())
+        } else {
+            return Err(wrong());
+        };
+        Ok(ToolServer { prefix, kind, text: rest.to_owned() })
+    }
+}
+
+type Service = RunningService<RoleClient, ClientConfig>;
+
+/// Servers that are connected. Their tools fail once this is dropped, which ends their programs.
+pub struct ToolServers {
+    runtime: Option<Runtime>,
+    services: Vec<Service>,
+    tools: Vec<HostTool>,
+    left_out: Vec<String>,
+}
+
+impl ToolServers {
+    /// Connects to servers and asks for their tools. Not to be called on a thread of a runtime, which it blocks.
+    ///
+    /// # Errors
+    /// If one does not answer; if two tools have one name.
+    pub fn connect(servers: &[ToolServer]) -> Result<ToolServers, ToolServerError> {
+        let mut builder = Builder::new_multi_thread();
+        let runtime = builder.worker_threads(1).thread_name("tool servers").enable_all().build();
+        let runtime = runtime.map_err(ToolServerError::Runtime)?;
+        let mut all = ToolServers {
+            runtime: None,
+            services: Vec::new(),
+            tools: Vec::new(),
+            left_out: Vec::new(),
+        };
+        let handle = runtime.handle().clone();
+        all.runtime = Some(runtime);
+        for server in servers {
+            let begun = async { tokio::time::timeout(BEGIN, begin(server)).await };
+            let failed =
+                |why: String| ToolServerError::Connect { source_name: server.text.clone(), why };
+            let begun = handle.block_on(begun).map_err(|_| failed("it does not answer".into()))?;
+            let (service, tools) = begun.map_err(failed)?;
+            for tool in tools {
+                match made(server, service.peer(), &handle, &tool) {
+                    Ok(tool) => all.tools.push(tool),
+                    Err(e) => all.left_out.push(format!("{}: {e}", server.text)),
+                }
+            }
+            all.services.push(service);
+        }
+        Ok(all)
+    }
+
+    /// The tools of all servers.
+    pub fn tools(&self) -> Vec<HostTool> {
+        self.tools.clone()
+    }
+
+    /// What is said of tools that cannot be offered.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+}
+
+impl Drop for ToolServers {
+    fn drop(&mut self) {
+        let (Some(runtime), services) = (self.runtime.take(), std::mem::take(&mut self.services))
+        else {
+            return;
+        };
+        // A runtime must not end on a thread of another one.
+        let ending = std::thread::spawn(move || {
+            let all = services.into_iter().map(Service::cancel);
+            let all = async {
+                for ended in all {
+                    // A server that is gone already has ended, too.
+                    let _ = ended.await;
+                }
+            };
+            let _ = runtime.block_on(async { tokio::time::timeout(END, all).await });
+            runtime.shutdown_timeout(Duration::from_secs(1));
+        });
+        let _ = ending.join();
+    }
+}
+
+async fn begin(server: &ToolServer) -> Result<(Service, Vec<rmcp::model::Tool>), String> {
+    let mut client = ClientConfig::default();
+    client.client_info = Implementation::new("wasibox", env!("CARGO_PKG_VERSION"));
+    let service = match &server.kind {
+        Kind::Stdio(words) => {
+            let mut command = Command::new(&words[0]);
+            command.args(&words[1..]).kill_on_drop(true);
+            let child =
+                TokioChildProcess::new(command).map_err(|e| format!("{}: {e}", words[0]))?;
+            client.serve(child).await.map_err(|e| e.to_string())?
+        }
+        Kind::Http(url) => {
+            // The library that speaks TLS wants to be told once which cryptography it has.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+            let config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
+            let transport = StreamableHttpClientTransport::from_config(config);
+            client.serve(transport).await.map_err(|e| e.to_string())?
+        }
+    };
+    let tools = service.peer().list_all_tools().await.map_err(|e| e.to_string())?;
+    Ok((service, tools))
+}
+
+/// A server's tool as one of the host's.
+fn made(
+    server: &ToolServer,
+    peer: &Peer<RoleClient>,
+    runtime: &Handle,
+    tool: &rmcp::model::Tool,
+) -> Result<HostTool, ToolDefinitionError> {
+    let name = match &server.prefix {
+        Some(prefix) => format!("{prefix}.{}", tool.name),
+        None => tool.name.to_string(),
+    };
+    let (peer, theirs) = (peer.clone(), tool.name.clone());
+    // Told to the server as what guests are held to.
+    let has_output = tool.output_schema.is_some();
+    let _inside = runtime.enter();
+    let description = tool.description.as_deref().unwrap_or_default();
+    let schema = Value::Object((*tool.input_schema).clone());
+    let made = wasibox::tokio::host_tool(name, description, schema, move |arguments, _| {
+        let (peer, theirs) = (peer.clone(), theirs.clone());
+        async move {
+            let mut call = CallToolRequestParams::new(theirs);
+            if let Value::Object(arguments) = arguments {
+                call.arguments = Some(arguments);
+            }
+            // Dropped, it tells the server of it.
+            result(peer.call_tool(call).await, has_output)
+        }
+    })?;
+    match &tool.output_schema {
+        Some(schema) => made.with_output(Value::Object((**schema).clone())),
+        None => Ok(made),
+    }
+}
+
+/// What a guest gets: the structured content, if there is one; else a text, or the blocks of content.
+fn result(
+    result: Result<CallToolResult, ServiceError>,
+    has_output: bool,
+) -> Result<Value, ToolError> {
+    let result = match result {
+        Ok(result) => result,
+        Err(ServiceError::McpError(e)) => return Err(ToolError::new(e.message)),
+        Err(e) => return Err(ToolError::new(format!("the tool's server: {e}"))),
+    };
+    let texts: Option<Vec<&str>> = result.content.iter().map(text).collect();
+    if result.is_error == Some(true) {
+        let said = texts.unwrap_or_default().join("\n");
+        return Err(ToolError::new(if said.is_empty() {
+            "the tool has failed".into()
+        } else {
+            said
+        }));
+    }
+    match (result.structured_content, texts.as_deref()) {
+        (Some(value), _) => Ok(value),
+        (None, _) if has_output => {
+            Err(ToolError::new("the tool's server gave no structured content"))
+        }
+        (None, Some([])) => Ok(Value::Null),
+        (None, Some([text])) => Ok(Value::String((*text).to_owned())),
+        (None, _) => Ok(serde_json::to_value(&result.content)?),
+    }
+}
+
+fn text(block: &ContentBlock) -> Option<&str> {
+    block.as_text().map(|text| text.text.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_read() {
+        let read = |text: &str| text.parse::<ToolServer>();
+        let server = read("stdio:npx -y 'a b' \"c d\"").unwrap();
+        let words = ["npx", "-y", "a b", "c d"].map(str::to_owned).to_vec();
+        assert_eq!((server.prefix, server.kind), (None, Kind::Stdio(words)));
+        let server = read("gh=https://example.com/mcp?a=b").unwrap();
+        assert_eq!(server.prefix.as_deref(), Some("gh"));
+        assert_eq!(server.kind, Kind::Http("https://example.com/mcp?a=b".into()));
+        assert_eq!(read("https://example.com/mcp?a=b").unwrap().prefix, None);
+        for text in ["", "stdio:", "stdio:'a", "ftp://x", "cat", "a b=stdio:x", "=stdio:x"] {
+            assert!(read(text).unwrap_err().to_string().contains("no source"), "{text}");
+        }
+    }
+
+    #[test]
+    fn results_are_what_programs_can_use() {
+        let of = |json: Value, has_output| {
+            let parsed: CallToolResult = serde_json::from_value(json).unwrap();
+            result(Ok(parsed), has_output).map_err(|e| e.message().to_owned())
+        };
+        let text = |t: &str| serde_json::json!({"type": "text", "text": t});
+        let json = |content: Vec<Value>| serde_json::json!({"content": content});
+        assert_eq!(of(json(vec![text("hi")]), false), Ok("hi".into()));
+        assert_eq!(of(json(vec![]), false), Ok(Value::Null));
+        assert_eq!(of(json(vec![text("a"), text("b")]), false).unwrap()[1]["text"], "b");
+        assert!(of(json(vec![text("hi")]), true).unwrap_err().contains("structured"));
+        let both = serde_json::json!({"content": [text("x")], "structuredContent": {"n": 1}});
+        assert_eq!(of(both, true), Ok(serde_json::json!({"n": 1})));
+        let failed = serde_json::json!({"content": [text("no"), text("way")], "isError": true});
+        assert_eq!(of(failed, false), Err("no\nway".into()));
+    }
+}
