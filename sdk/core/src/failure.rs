@@ -73,7 +73,7 @@ impl From<Error> for Failure {
             Error::Files(e) => return e.into(),
             Error::Cancelled => Kind::Cancelled,
             Error::Busy => Kind::Busy,
-            Error::Network(_) => Kind::Invalid,
+            Error::Network(_) | Error::Tool(_) => Kind::Invalid,
             Error::Cell(_) | Error::Unfit(_) | Error::Workspace(_) | Error::NoHistory => {
                 Kind::Conflict
             }

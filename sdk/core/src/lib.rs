@@ -9,6 +9,7 @@
 //! | a call: its options, its streams as they come | `call` |
 //! | whole files, requests about files | `files` |
 //! | a session's past, its log | `past` |
+//! | functions of the program's that guests may call | `tools` |
 //! | threads on which calls wait | `threads` |
 //!
 //! # Deliberately absent
@@ -22,6 +23,7 @@ mod files;
 mod past;
 mod policy;
 mod threads;
+mod tools;
 
 pub use call::{CallOptions, Chunk, run, told};
 pub use engine::{Open, Opener, engine, fork};
@@ -30,4 +32,5 @@ pub use files::{export_file, read_file, request, write_file};
 pub use past::{head, history, log, tags};
 pub use policy::policy;
 pub use threads::spawn;
+pub use tools::tool;
 pub use wasibox;

@@ -3,11 +3,11 @@
 use crate::failure::Failure;
 use serde_json::Value;
 use std::path::Path;
-use wasibox::Policy;
 use wasibox::policy::PolicyFile;
+use wasibox::{HostToolPolicy, Policy};
 
 /// A policy of a file, if there is one, and of an object with the words of a policy file, which come before the file's: it
-/// may name another preset, changes single limits, adds mounts and rules. Host paths in it begin at `dir` unless they are
+/// may name another preset, changes single limits, adds mounts and rules, says all of host tools. Host paths in it begin at `dir` unless they are
 /// absolute, those of the file where it lies. Says besides whether walls are required.
 ///
 /// # Errors
@@ -30,6 +30,9 @@ pub fn policy(file: Option<&Path>, said: &Value, dir: &Path) -> Result<(Policy, 
     policy.network.allow.extend(said.network.allow);
     policy.network.deny.extend(said.network.deny);
     policy.network.secrets.extend(said.network.secrets);
+    if said.host_tools != HostToolPolicy::default() {
+        policy.host_tools = said.host_tools;
+    }
     policy.fresh_programs |= said.fresh_programs;
     policy.no_javascript_eval |= said.no_javascript_eval;
     policy.require_walls |= said.require_walls;

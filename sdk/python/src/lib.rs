@@ -11,6 +11,7 @@ mod engine;
 mod failure;
 mod own;
 mod session;
+mod tools;
 mod wait;
 
 use pyo3::prelude::*;
@@ -24,6 +25,8 @@ mod _native {
     use crate::failure::NativeError;
     #[pymodule_export]
     use crate::session::{Cancel, Session};
+    #[pymodule_export]
+    use crate::tools::ToolCall;
     #[pymodule_export]
     use crate::wait::{settle, spawn};
 }

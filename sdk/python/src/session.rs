@@ -116,6 +116,14 @@ impl Session {
         Ok(())
     }
 
+    /// Makes these the functions that guests may call: descriptions in JSON, and functions of a call and its arguments
+    /// that give whether they could, and a result or why not.
+    fn set_tools(&self, py: Python<'_>, tools: Vec<(String, Py<PyAny>)>) -> PyResult<()> {
+        let tools = tools.into_iter().map(|(told, act)| crate::tools::tool(&told, act));
+        let tools = tools.collect::<Result<Vec<_>, _>>().map_err(raised)?;
+        self.with(py, |s| Ok(s.set_tools(tools)?))
+    }
+
     /// A request about files, and its answer.
     fn files(&self, py: Python<'_>, request: &str) -> PyResult<String> {
         self.with(py, |s| wasibox_sdk::request(s, request))

@@ -63,10 +63,10 @@ static ENDED: Condvar = Condvar::new();
 const SETTLING: Duration = Duration::from_secs(1);
 
 /// Counts a thread among those that are under way.
-struct UnderWay;
+pub struct UnderWay;
 
 impl UnderWay {
-    fn begin() -> UnderWay {
+    pub fn begin() -> UnderWay {
         *under_way() += 1;
         UnderWay
     }

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 BLOCKS = [
     pytest.param(block, id=f"{name}-{n}")
-    for name in ("docs/sdk-python.md", "docs/start.md", "docs/recipes.md", "sdk/python/README.md")
+    for name in ("docs/sdk-python.md", "docs/host-tools.md", "docs/start.md", "docs/recipes.md", "sdk/python/README.md")
     for n, block in enumerate(re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text(), re.M | re.S))
 ]
 

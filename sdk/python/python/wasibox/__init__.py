@@ -28,6 +28,7 @@ from ._errors import (
 from ._options import Mount, Network, Workspace
 from ._outcome import Applied, Chunk, Commit, Entry, Figure, FileChange, Match, Outcome
 from ._session import KeyValues, Session, Stream
+from ._tools import Tool, ToolError, tool
 
 if TYPE_CHECKING:
     from ._aio import AsyncKeyValues, AsyncSession, AsyncStream
@@ -60,10 +61,13 @@ __all__ = [
     "Outcome",
     "Session",
     "Stream",
+    "Tool",
+    "ToolError",
     "WasiboxError",
     "Workspace",
     "__version__",
     "default_engine",
+    "tool",
 ]
 
 

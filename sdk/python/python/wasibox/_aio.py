@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, List, Literal, TypeVar
 
-from . import _native, _options
+from . import _native, _options, _tools
 from ._engine import Engine
 from ._options import Limits, Mounts, Network, StrPath, Workspace
 from ._outcome import Applied, Chunk, Commit, Entry, Match, Outcome
 from ._session import Command, KeyValues, OnOutput, Session, Stdin
+from ._tools import AnyTool
 
 T = TypeVar("T")
 
@@ -76,6 +77,7 @@ class AsyncSession:
         mounts: Mounts | None = None,
         workspace: StrPath | Workspace | None = None,
         network: str | Sequence[str] | Network | None = None,
+        tools: Iterable[AnyTool] = (),
         engine: Engine | None = None,
     ) -> AsyncSession:
         """Opens a session, as :class:`Session` does."""
@@ -88,6 +90,7 @@ class AsyncSession:
             mounts=mounts,
             workspace=workspace,
             network=network,
+            tools=tools,
             engine=engine,
         )
         await session._session()
@@ -96,7 +99,9 @@ class AsyncSession:
     @classmethod
     async def load(cls, source: bytes | StrPath, **options: Any) -> AsyncSession:
         """A session out of what :meth:`export` has written; see :meth:`Session.load`."""
-        return cls.of(await _in_thread(functools.partial(Session.load, source, **options)))
+        load = functools.partial(Session.load, source, **options)
+        loop = asyncio.get_running_loop()
+        return cls.of(await _in_thread(functools.partial(_tools.in_loop, loop, load)))
 
     @classmethod
     def of(cls, session: Session) -> AsyncSession:
@@ -105,6 +110,12 @@ class AsyncSession:
         made._make, made._made, made._making = None, session, None
         return made
 
+    async def set_tools(self, tools: Iterable[AnyTool]) -> None:
+        """Makes these the functions that guests may call, in place of those before."""
+        loop, session = asyncio.get_running_loop(), await self._session()
+        give = functools.partial(session.set_tools, list(tools))
+        await _in_thread(functools.partial(_tools.in_loop, loop, give))
+
     async def _session(self) -> Session:
         if self._made is None:
             if self._making is None:
@@ -112,7 +123,9 @@ class AsyncSession:
             async with self._making:
                 if self._made is None:
                     assert self._make is not None
-                    self._made = await _in_thread(self._make)
+                    loop = asyncio.get_running_loop()
+                    make = functools.partial(_tools.in_loop, loop, self._make)
+                    self._made = await _in_thread(make)
         return self._made
 
     async def _do(self, method: Callable[..., T], *args: Any, **options: Any) -> T:

@@ -14,11 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, List, Literal, Union
 
-from . import _native, _options, _outcome
+from . import _native, _options, _outcome, _tools
 from ._engine import Engine, default_engine
 from ._errors import CancelledError, raising
 from ._options import Limits, Mounts, Network, StrPath, Workspace
 from ._outcome import Applied, Chunk, Commit, Entry, Match, Outcome
+from ._tools import AnyTool
 
 # Threads that have told of their call's end let go of Python's lock before the interpreter ends.
 atexit.register(_native.settle)
@@ -71,6 +72,7 @@ class Session:
         mounts: Mounts | None = None,
         workspace: StrPath | Workspace | None = None,
         network: str | Sequence[str] | Network | None = None,
+        tools: Iterable[AnyTool] = (),
         engine: Engine | None = None,
     ) -> None:
         """Opens a session.
@@ -84,6 +86,7 @@ class Session:
             mounts: host files and folders by the path that guests see: ``{"/data": "data"}``, read-only, or a :class:`Mount`.
             workspace: a folder or a zip that the session works in.
             network: rules of the requests that guests may make: ``"GET https://api.example.com/"``.
+            tools: functions that guests may call, as commands and from Python; see :func:`wasibox.tool`.
             engine: what it runs on; by default :func:`default_engine`.
         """
         opener = _options.opener(
@@ -96,9 +99,12 @@ class Session:
             workspace=workspace,
             network=network,
         )
+        given = _tools.native(tools)
         self._engine = engine or default_engine()
         with raising():
             self._native = self._engine._native.open(opener)
+            if given:
+                self._native.set_tools(given)
 
     @classmethod
     def _of(cls, engine: Engine, native: _native.Session) -> Session:
@@ -117,9 +123,10 @@ class Session:
         limits: Limits | None = None,
         mounts: Mounts | None = None,
         network: str | Sequence[str] | Network | None = None,
+        tools: Iterable[AnyTool] = (),
         engine: Engine | None = None,
     ) -> Session:
-        """A session out of what :meth:`export` has written: bytes, or a file (``.wbs``). It brings no grants with it."""
+        """A session out of what :meth:`export` has written: bytes, or a file (``.wbs``). It brings no grants and no tools with it."""
         opener = _options.opener(
             store=store,
             name=name,
@@ -130,11 +137,22 @@ class Session:
             workspace=None,
             network=network,
         )
+        given = _tools.native(tools)
         engine = engine or default_engine()
         with raising():
             if isinstance(source, (bytes, bytearray, memoryview)):
-                return cls._of(engine, engine._native.load(opener, bytes(source)))
-            return cls._of(engine, engine._native.load_file(opener, Path(source)))
+                loaded = engine._native.load(opener, bytes(source))
+            else:
+                loaded = engine._native.load_file(opener, Path(source))
+            if given:
+                loaded.set_tools(given)
+        return cls._of(engine, loaded)
+
+    def set_tools(self, tools: Iterable[AnyTool]) -> None:
+        """Makes these the functions that guests may call, in place of those before."""
+        given = _tools.native(tools)
+        with raising():
+            self._native.set_tools(given)
 
     # Calls.
 

@@ -1,0 +1,76 @@
+//! Host tools as packages give them: a description in JSON, and a function of texts.
+
+use crate::failure::Failure;
+use serde::Deserialize;
+use serde_json::Value;
+use std::time::Duration;
+use wasibox::{HostTool, ToolContext, ToolError};
+
+/// A tool's description.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Told {
+    name: String,
+    #[serde(default)]
+    description: String,
+    /// Of the arguments.
+    schema: Value,
+    /// Of the results.
+    #[serde(default)]
+    output: Option<Value>,
+    /// Seconds.
+    #[serde(default)]
+    timeout: Option<f64>,
+}
+
+/// A tool of a description, and of a function that blocks: it is given arguments and gives a result, both as JSON, or says
+/// why there is none.
+///
+/// # Errors
+/// A description that is none.
+pub fn tool(
+    told: &str,
+    act: impl Fn(&str, &ToolContext) -> Result<String, String> + Send + Sync + 'static,
+) -> Result<HostTool, Failure> {
+    let Told { name, description, schema, output, timeout } = serde_json::from_str(told)?;
+    let act = move |arguments: Value, context: &ToolContext| {
+        let result = act(&arguments.to_string(), context).map_err(ToolError::new)?;
+        serde_json::from_str(&result).map_err(|e| ToolError::new(format!("its result: {e}")))
+    };
+    let invalid = |e| Failure::invalid(format!("host tool: {e}"));
+    let mut tool = HostTool::blocking(name, description, schema, act).map_err(invalid)?;
+    if let Some(output) = output {
+        tool = tool.with_output(output).map_err(invalid)?;
+    }
+    if let Some(seconds) = timeout {
+        let time = Duration::try_from_secs_f64(seconds).ok().filter(|t| !t.is_zero());
+        let time =
+            time.ok_or_else(|| Failure::invalid("host tool: timeout is no time in seconds"))?;
+        tool = tool.with_timeout(time);
+    }
+    Ok(tool)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_become_tools() {
+        let made = |told: &str| {
+            tool(told, |_, _| Ok("1".into())).map(|t| t.name().to_owned()).map_err(|e| e.text)
+        };
+        let told = r#"{"name": "a", "schema": {}, "output": {"type": "integer"}, "timeout": 2}"#;
+        assert_eq!(made(told), Ok("a".into()));
+        for (told, why) in [
+            ("{}", "name"),
+            (r#"{"name": "a", "schema": {}, "time": 1}"#, "time"),
+            (r#"{"name": "a b", "schema": {}}"#, "cannot be a tool's name"),
+            (r#"{"name": "a", "schema": {"type": 7}}"#, "not an object"),
+            (r#"{"name": "a", "schema": {}, "timeout": -1}"#, "no time"),
+        ] {
+            let said = made(told).unwrap_err();
+            assert!(said.contains(why), "{told}: {said}");
+        }
+    }
+}

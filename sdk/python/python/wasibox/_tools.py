@@ -1,0 +1,421 @@
+"""Host tools: functions of this program that guests may call."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+import dataclasses
+import enum
+import functools
+import inspect
+import json
+import re
+import threading
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar, Union, overload
+
+from . import _native
+
+T = TypeVar("T")
+
+
+class ToolError(Exception):
+    """Raised by a tool to tell its caller in the sandbox why there is no result, in these words."""
+
+
+class Tool:
+    """A function that guests may call, with a name, a description and a JSON Schema of its arguments.
+
+    Calling it calls the function.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        schema: Mapping[str, Any] | None = None,
+        output: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.name = name or getattr(function, "__name__", type(function).__name__)
+        text, told = _documented(inspect.getdoc(function) or "")
+        self.description = text if description is None else description
+        self.schema: dict[str, Any]
+        if schema is None:
+            self.schema, self._types = _derived(function, told)
+        else:
+            self.schema, self._types = dict(schema), {}
+        self.output = output
+        self.timeout = timeout
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        # A method is one of its object: it is given as `tools=[tool(object.method)]`.
+        return self if instance is None else types.MethodType(self.function, instance)
+
+    def __repr__(self) -> str:
+        return f"<wasibox.Tool {self.name!r}>"
+
+    def _told(self) -> str:
+        told = {
+            "name": self.name,
+            "description": self.description,
+            "schema": self.schema,
+            "output": self.output,
+            "timeout": self.timeout,
+        }
+        return json.dumps({key: value for key, value in told.items() if value is not None})
+
+
+@overload
+def tool(function: Callable[..., Any], /) -> Tool: ...
+@overload
+def tool(
+    *,
+    name: str | None = ...,
+    description: str | None = ...,
+    schema: Mapping[str, Any] | None = ...,
+    output: Mapping[str, Any] | None = ...,
+    timeout: float | None = ...,
+) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+    """Makes a function one that guests may call::
+
+        @wasibox.tool
+        def weather(city: str, days: int = 1) -> dict:
+            '''The weather of a city.
+
+            Args:
+                city: its name
+            '''
+
+        with wasibox.Session(tools=[weather]) as s:
+            s.python("import tools; tools.weather('Bern')")
+
+    Name, description and schema come from the function's name, docstring and annotations.
+
+    Args:
+        function: the function, or a coroutine function.
+        name: another name.
+        description: another description.
+        schema: another JSON Schema of the arguments; they are then given as they are.
+        output: a JSON Schema of the results.
+        timeout: seconds that it may take, in place of the policy's.
+    """
+    if function is not None:
+        return Tool(function)
+    return lambda function: Tool(function, **options)
+
+
+AnyTool = Union[Tool, Callable[..., Any]]
+
+
+class _Begun(threading.local):
+    """The loop that a session is of which is opened on this thread."""
+
+    loop: asyncio.AbstractEventLoop | None = None
+
+
+_begun = _Begun()
+
+
+def in_loop(loop: asyncio.AbstractEventLoop, act: Callable[[], T]) -> T:
+    """Does something on a thread for a loop: coroutines of tools that are given meanwhile run there."""
+    _begun.loop = loop
+    try:
+        return act()
+    finally:
+        _begun.loop = None
+
+
+def native(
+    tools: Iterable[AnyTool],
+) -> list[tuple[str, Callable[[_native.ToolCall, str], tuple[bool, str]]]]:
+    """Tools for the native module. Coroutines run on the loop of whoever opens the session, else on one of the package's."""
+    loop = _begun.loop
+    if loop is None:
+        with contextlib.suppress(RuntimeError):
+            loop = asyncio.get_running_loop()
+    made = [one if isinstance(one, Tool) else Tool(one) for one in tools]
+    return [(one._told(), functools.partial(_act, one, loop)) for one in made]
+
+
+def _act(
+    tool: Tool, loop: asyncio.AbstractEventLoop | None, call: _native.ToolCall, arguments: str
+) -> tuple[bool, str]:
+    """Carries a call out, on a thread of its own."""
+    try:
+        given = json.loads(arguments)
+        for name, annotation in tool._types.items():
+            if name in given:
+                given[name] = _converted(annotation, given[name])
+        result = tool.function(**given)
+        if inspect.isawaitable(result):
+            result = _awaited(result, loop, call)
+        return True, json.dumps(result, allow_nan=False, default=_plain)
+    except ToolError as error:
+        return False, str(error) or "the tool has failed"
+    except (Exception, asyncio.CancelledError) as error:
+        text = str(error)
+        return False, f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+async def _coroutine(awaitable: Any) -> Any:
+    return await awaitable
+
+
+def _awaited(awaitable: Any, loop: asyncio.AbstractEventLoop | None, call: _native.ToolCall) -> Any:
+    if loop is None or not loop.is_running():
+        loop = _own_loop()
+    future = asyncio.run_coroutine_threadsafe(_coroutine(awaitable), loop)
+    while True:
+        try:
+            return future.result(timeout=0.05)
+        except concurrent.futures.TimeoutError:
+            if future.done():
+                # The coroutine has raised one itself.
+                return future.result()
+            if call.is_cancelled():
+                future.cancel()
+                raise ToolError("nobody waits for it") from None
+
+
+_lock = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+def _own_loop() -> asyncio.AbstractEventLoop:
+    """A loop on a thread of its own, for coroutines of programs that have none."""
+    global _loop
+    with _lock:
+        if _loop is None or not _loop.is_running():
+            loop, ready = asyncio.new_event_loop(), threading.Event()
+            loop.call_soon(ready.set)
+            threading.Thread(target=loop.run_forever, name="wasibox tools", daemon=True).start()
+            ready.wait()
+            _loop = loop
+        return _loop
+
+
+# Docstrings.
+
+_SECTION = re.compile(r"(?:Args|Arguments|Parameters|Params):\s*$")
+_OTHER = re.compile(r"(?:Returns?|Raises|Yields?|Examples?|Notes?|Attributes):\s*$")
+_ENTRY = re.compile(r"(\s+)\**(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
+_FIELD = re.compile(r":param\s+(?:[^:]*\s)?(\w+):\s*(.*)$")
+
+
+def _documented(doc: str) -> tuple[str, dict[str, str]]:
+    """What is said before the arguments, and of each of them: in Google's style, or as Sphinx has it."""
+    before: list[str] = []
+    told: dict[str, str] = {}
+    section = ""
+    name, depth = "", 0
+    for line in doc.splitlines():
+        if _SECTION.match(line):
+            section = "arguments"
+        elif _OTHER.match(line):
+            section = "other"
+        elif field := _FIELD.match(line):
+            section, name = "fields", field[1]
+            told[name] = field[2]
+        elif line.startswith(":"):
+            section = "other"
+        elif section == "arguments" and (entry := _ENTRY.match(line)):
+            if not told or len(entry[1]) <= depth:
+                depth, name = len(entry[1]), entry[2]
+                told[name] = entry[3]
+            else:
+                told[name] += f" {line.strip()}"
+        elif section in ("arguments", "fields") and line.startswith(" ") and name:
+            told[name] += f" {line.strip()}"
+        elif section in ("", "arguments") and not (section and not line.strip()):
+            section = ""
+            before.append(line)
+    return "\n".join(before).strip(), {key: text.strip() for key, text in told.items()}
+
+
+# Schemas.
+
+
+def _derived(
+    function: Callable[..., Any], told: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The schema of a function's arguments, and their annotations."""
+    hints = typing.get_type_hints(_plain_function(function), include_extras=True)
+    definitions: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+    annotations: dict[str, Any] = {}
+    more: Any = False
+    for parameter in inspect.signature(function).parameters.values():
+        name, annotation = parameter.name, hints.get(parameter.name, Any)
+        if parameter.kind is parameter.VAR_KEYWORD:
+            more = _schema(annotation, name, definitions) or True
+            continue
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.POSITIONAL_ONLY):
+            text = "cannot be given by name: tools have arguments by names"
+            raise TypeError(f"{getattr(function, '__name__', function)}: the parameter {name!r} {text}")
+        schema = _schema(annotation, name, definitions)
+        if name in told and told[name]:
+            schema = {**schema, "description": told[name]}
+        if parameter.default is parameter.empty:
+            required.append(name)
+        else:
+            try:
+                default = json.loads(json.dumps(parameter.default, allow_nan=False, default=_plain))
+            except (TypeError, ValueError):
+                # One that JSON has no words for stays the function's.
+                pass
+            else:
+                schema = {**schema, "default": default}
+        properties[name], annotations[name] = schema, annotation
+    made: dict[str, Any] = {"type": "object", "properties": properties}
+    if required:
+        made["required"] = required
+    made["additionalProperties"] = more
+    if definitions:
+        made["$defs"] = definitions
+    return made, annotations
+
+
+def _plain_function(function: Callable[..., Any]) -> Any:
+    if inspect.isroutine(function) or inspect.isclass(function):
+        return function
+    return type(function).__call__
+
+
+_TYPES = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    type(None): "null",
+    None: "null",
+    dict: "object",
+    list: "array",
+    tuple: "array",
+}
+
+
+def _schema(annotation: Any, name: str, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of an annotation."""
+    again = functools.partial(_schema, name=name, definitions=definitions)
+    if annotation is Any or annotation is object:
+        return {}
+    if annotation in _TYPES:
+        return {"type": _TYPES[annotation]}
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Annotated:
+        texts = [extra for extra in arguments[1:] if isinstance(extra, str)]
+        made = again(arguments[0])
+        return {**made, "description": texts[0]} if texts else made
+    if getattr(origin, "_name", "") in ("Required", "NotRequired", "ReadOnly"):
+        return again(arguments[0])
+    if origin is typing.Literal:
+        return {"enum": list(arguments)}
+    if origin in (Union, types.UnionType):
+        return {"anyOf": [again(one) for one in arguments]}
+    if origin is tuple and arguments and arguments[-1] is not Ellipsis:
+        items = [again(one) for one in arguments]
+        return {"type": "array", "prefixItems": items, "minItems": len(items), "items": False}
+    if inspect.isclass(origin) and issubclass(origin, Mapping):
+        return {"type": "object", "additionalProperties": again(arguments[1]) or True}
+    if inspect.isclass(origin) and issubclass(origin, Iterable):
+        made = {"type": "array", "items": again(arguments[0])}
+        return {**made, "uniqueItems": True} if issubclass(origin, (set, frozenset)) else made
+    if inspect.isclass(annotation):
+        made_of = _of_class(annotation, name, definitions)
+        if made_of is not None:
+            return made_of
+    raise TypeError(f"the annotation of {name!r} has no JSON Schema: {annotation!r}; give `schema=`")
+
+
+def _of_class(kind: Any, name: str, definitions: dict[str, Any]) -> dict[str, Any] | None:
+    if issubclass(kind, enum.Enum):
+        return {"enum": [member.value for member in kind]}
+    if hasattr(kind, "model_json_schema"):
+        # Of pydantic.
+        schema: dict[str, Any] = kind.model_json_schema()
+        definitions.update(schema.pop("$defs", {}))
+        return schema
+    is_data, is_typed = dataclasses.is_dataclass(kind), typing.is_typeddict(kind)
+    if not is_data and not is_typed:
+        return None
+    reference = {"$ref": f"#/$defs/{kind.__name__}"}
+    if kind.__name__ in definitions:
+        return reference
+    made: dict[str, Any] = {"type": "object", "additionalProperties": False}
+    definitions[kind.__name__] = made
+    hints = typing.get_type_hints(kind, include_extras=True)
+    made["properties"] = {key: _schema(hint, f"{name}.{key}", definitions) for key, hint in hints.items()}
+    if is_typed:
+        made["required"] = sorted(kind.__required_keys__)
+    else:
+        empty = dataclasses.MISSING
+        made["required"] = [
+            f.name
+            for f in dataclasses.fields(kind)
+            if f.default is empty and f.default_factory is empty
+        ]
+    return reference
+
+
+def _converted(annotation: Any, value: Any) -> Any:
+    """A value of JSON, which fits the schema, as what the annotation says."""
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Annotated:
+        return _converted(arguments[0], value)
+    if origin in (Union, types.UnionType):
+        for one in arguments:
+            try:
+                _schema(one, "", {})
+                made = _converted(one, value)
+            except (TypeError, ValueError, KeyError):
+                continue
+            if made is not value:
+                return made
+        return value
+    if isinstance(value, list) and inspect.isclass(origin) and arguments:
+        if origin is tuple and arguments[-1] is not Ellipsis:
+            return tuple(_converted(one, item) for one, item in zip(arguments, value))
+        items = [_converted(arguments[0], item) for item in value]
+        return origin(items) if origin in (set, frozenset, tuple) else items
+    if isinstance(value, dict) and inspect.isclass(origin) and issubclass(origin, Mapping):
+        return {key: _converted(arguments[1], item) for key, item in value.items()}
+    if not inspect.isclass(annotation):
+        return value
+    if issubclass(annotation, enum.Enum):
+        return annotation(value)
+    if hasattr(annotation, "model_validate"):
+        return annotation.model_validate(value)
+    if dataclasses.is_dataclass(annotation) and isinstance(value, dict):
+        hints = typing.get_type_hints(annotation, include_extras=True)
+        return annotation(**{key: _converted(hints[key], item) for key, item in value.items()})
+    if annotation is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has words for in place of what it has not."""
+    if isinstance(value, enum.Enum):
+        return value.value
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, (set, frozenset)):
+        return list(value)
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

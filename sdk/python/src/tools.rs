@@ -1,0 +1,51 @@
+//! Functions of Python's as host tools.
+
+use crate::wait::UnderWay;
+use pyo3::prelude::*;
+use wasibox_sdk::Failure;
+use wasibox_sdk::wasibox::{HostTool, ToolContext};
+
+/// A call of a tool, for whoever carries it out.
+#[pyclass(frozen, module = "wasibox._native")]
+pub struct ToolCall(ToolContext);
+
+#[pymethods]
+impl ToolCall {
+    /// Whether nobody waits for the result any more.
+    fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+}
+
+/// A function of Python's, which is let go of with Python's lock.
+struct Act(Option<Py<PyAny>>);
+
+impl Drop for Act {
+    fn drop(&mut self) {
+        let act = self.0.take();
+        // Without an interpreter nothing is left to let go of.
+        let _ = Python::try_attach(move |_| drop(act));
+    }
+}
+
+/// A tool of a function that takes a call and arguments, and gives whether it could, and a result or why not.
+pub fn tool(told: &str, act: Py<PyAny>) -> Result<HostTool, Failure> {
+    let act = Act(Some(act));
+    wasibox_sdk::tool(told, move |arguments, context| {
+        let _counted = UnderWay::begin();
+        let ended = || "the program's interpreter has ended".to_owned();
+        let act = act.0.as_ref().ok_or_else(ended)?;
+        let called = Python::try_attach(|py| {
+            let call = ToolCall(context.clone());
+            let told = act.call1(py, (call, arguments))?;
+            told.extract::<(bool, String)>(py)
+        });
+        match called {
+            None => Err(ended()),
+            Some(Ok((true, result))) => Ok(result),
+            Some(Ok((false, why))) => Err(why),
+            // It tells of all that functions raise: this is what ends threads.
+            Some(Err(e)) => Err(e.to_string()),
+        }
+    })
+}
