@@ -66,7 +66,7 @@ fn new_realm<'js>(ctx: Ctx<'js>) -> Result<Value<'js>> {
 }
 
 /// A file of the image. A policy that switches code from strings off hides it
-/// (`wasibox::policy::CODE_FROM_STRINGS`), and nobody in the sandbox can make it.
+/// (`wasibox::policy::CODE_FROM_STRINGS`). Programs that write files may make it anew, as they may write code.
 #[cfg(target_os = "wasi")]
 const STRINGS_ALLOWED: &str = "/usr/lib/js/code-from-strings";
 

@@ -15,8 +15,8 @@ use wasibox_sandbox::{
 /// Most bytes of a policy file.
 pub const MAX_FILE: u64 = 1 << 20;
 
-/// The image's file without which its JavaScript makes no code of strings (`js/node/src/native/language.rs`). Guests
-/// cannot make it: its folder is not theirs.
+/// The image's file without which its JavaScript makes no code of strings (`js/node/src/native/language.rs`). A
+/// guest that writes files can make it anew, and can write code to files as well.
 pub const CODE_FROM_STRINGS: &str = "/usr/lib/js/code-from-strings";
 
 /// What a policy file says. [`PolicyFile::default`] is that of an empty one.
