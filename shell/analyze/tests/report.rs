@@ -258,6 +258,8 @@ fn documented() {
     let doc = include_str!("../../../docs/analyze.md");
     let block = doc.split("```console\n").nth(1).and_then(|b| b.split("```").next()).unwrap();
     let (command, json) = block.split_once('\n').unwrap();
-    let script = command.strip_prefix("$ bash --analyze -c '").and_then(|c| c.strip_suffix('\''));
+    let script = command
+        .strip_prefix("$ runner exec image.webc -- bash --analyze -c '")
+        .and_then(|c| c.strip_suffix('\''));
     assert_eq!(analyze(script.unwrap().as_bytes(), Options::default(), &Image).to_json(), json);
 }
