@@ -216,7 +216,10 @@ fn python_calls_tools() {
         s.set_tools([HostTool::blocking("other", "", any(), |_, _| Ok(json!(1))).unwrap()])
             .unwrap();
         assert_eq!(py(&s, "tools.other(), dir(tools)"), "(1, ['other'])");
-        assert!(said("tools.weather('Bern')").contains("the tool 'weather' is missing"));
+        let told = said("tools.weather");
+        assert!(told.contains("no tool 'weather'; it has other"), "{told}");
+        let told = said("weather('Bern')");
+        assert!(told.contains("the tool 'weather' is missing"), "{told}");
     }
     // A project's own module of that name is the project's.
     let (s, _) = usual(Isolation::Threads);
