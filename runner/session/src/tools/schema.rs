@@ -80,7 +80,10 @@ fn compiled(text: &Value) -> Result<(Schemas, SchemaIndex), String> {
     compiler.use_loader(Box::new(Nowhere));
     let mut schemas = Schemas::new();
     let added = compiler.add_resource(OWN, text.clone());
-    let made = added.and_then(|()| compiler.compile(OWN, &mut schemas));
+    let made = match added {
+        Ok(()) => compiler.compile(OWN, &mut schemas),
+        Err(e) => Err(e),
+    };
     made.map(|index| (schemas, index)).map_err(|e| reason(&e))
 }
 
