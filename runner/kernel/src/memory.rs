@@ -145,7 +145,7 @@ mod tests {
             look: impl FnOnce(&[u8]) -> Result<T, Errno>,
         ) -> Result<T, Errno> {
             self.check(at, len)?;
-            look(&self.0[at as usize..at as usize + len].to_vec())
+            look(&self.0[at as usize..at as usize + len])
         }
 
         fn fill(
