@@ -64,11 +64,11 @@ def test_functions_become_tools():
         called = s.exec("tool weather Bern --unit kelvin")
         assert json.loads(called.stdout) == {"city": "Bern", "days": 1, "unit": "kelvin"}
         code = "import tools\ntools.highest([{'name': 'a', 'height': 2}, {'name': 'b', 'height': 3}])['name'], tools.plain(40), tools.highest([])"
-        assert s.python(code).value == "('b', 42, None)"
+        assert s.python(code).value_repr == "('b', 42, None)"
         # Still a function here.
         assert weather("Thun")["unit"] is Unit.CELSIUS and plain(1) == 3
         fork = s.fork()
-        assert fork.python("import tools; tools.plain(1)").value == "3"
+        assert fork.python("import tools; tools.plain(1)").value_repr == "3"
         s.set_tools([])
         assert s.exec("tool plain 1").exit_code == 127
 
@@ -132,7 +132,7 @@ def test_coroutines_run_in_the_loop_that_the_session_is_of():
                     return sum(await asyncio.gather(*[nap(0.5) for _ in range(8)]))
                 asyncio.run(all())
             """
-            assert (await s.python(textwrap.dedent(code))).value == "4.0"
+            assert (await s.python(textwrap.dedent(code))).value_repr == "4.0"
             assert time.monotonic() - begun < 3
             assert (await s.exec("timeout 0.3 tool forever")).exit_code == 124
             await asyncio.wait_for(cancelled.wait(), 10)
@@ -152,7 +152,7 @@ def test_coroutines_of_programs_without_a_loop():
     with wasibox.Session(tools=[double]) as s:
         told = s.exec("for i in 1 2 3; do tool double $i & done; wait").stdout.split()
         assert sorted(told) == ["2", "4", "6"]
-        assert s.python("import tools; [tools.double(n) for n in range(3)]").value == "[0, 2, 4]"
+        assert s.python("import tools; [tools.double(n) for n in range(3)]").value_repr == "[0, 2, 4]"
 
 
 def test_a_tool_may_use_the_package_and_call_back():
