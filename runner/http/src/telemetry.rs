@@ -36,6 +36,7 @@ where
     if is_off || !has_collector {
         return None;
     }
+    wasibox_mcp::name_cryptography();
     match SpanExporter::builder().with_http().build() {
         Ok(exporter) => Some(to(exporter)),
         Err(e) => {
@@ -112,6 +113,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("http://{}/v1/traces", listener.local_addr().unwrap());
         let collector = std::thread::spawn(move || collected(&listener));
+        wasibox_mcp::name_cryptography();
         let exporter = SpanExporter::builder()
             .with_http()
             .with_endpoint(endpoint)

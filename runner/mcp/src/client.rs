@@ -157,6 +157,12 @@ impl Drop for ToolServers {
     }
 }
 
+/// Tells the process's HTTP client (`reqwest`, built without a provider) which cryptography its TLS has: it panics if
+/// it is made before anybody said so. What was named first stays.
+pub fn name_cryptography() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
 async fn begin(server: &ToolServer) -> Result<(Service, Vec<rmcp::model::Tool>), String> {
     let mut client = ClientConfig::default();
     client.client_info = Implementation::new("wasibox", env!("CARGO_PKG_VERSION"));
@@ -169,8 +175,7 @@ async fn begin(server: &ToolServer) -> Result<(Service, Vec<rmcp::model::Tool>),
             client.serve(child).await.map_err(|e| e.to_string())?
         }
         Kind::Http(url) => {
-            // The library that speaks TLS wants to be told once which cryptography it has.
-            let _ = rustls::crypto::ring::default_provider().install_default();
+            name_cryptography();
             let config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
             let transport = StreamableHttpClientTransport::from_config(config);
             client.serve(transport).await.map_err(|e| e.to_string())?

@@ -31,7 +31,7 @@ mod server;
 mod stdio;
 mod streamable;
 
-pub use client::{ToolServer, ToolServerError, ToolServers};
+pub use client::{ToolServer, ToolServerError, ToolServers, name_cryptography};
 pub use content::{contents, done, refused};
 pub use roots::{FOLDER as ROOTS, Roots};
 pub use server::{Bind, Bound, Server};
