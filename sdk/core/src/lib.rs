@@ -32,5 +32,5 @@ pub use files::{export_file, read_file, request, write_file};
 pub use past::{head, history, log, tags};
 pub use policy::policy;
 pub use threads::spawn;
-pub use tools::tool;
+pub use tools::{async_tool, tool};
 pub use wasibox;

@@ -22,6 +22,10 @@ pub fn policy(file: Option<&Path>, said: &Value, dir: &Path) -> Result<(Policy, 
     let text = toml::to_string(&table).map_err(Failure::invalid)?;
     let said = PolicyFile::parse(&text, dir)
         .map_err(|mistake| Failure::invalid(format!("policy: {}", mistake.message)))?;
+    if !policy.tools_from.is_empty() || !said.tools_from.is_empty() {
+        let why = "MCP servers give tools to the runner (--tools-from), not to packages";
+        return Err(Failure::invalid(format!("policy: host-tools: from: {why}")));
+    }
     policy.preset = said.preset.or(policy.preset);
     policy.limits = said.limits.over(&policy.limits);
     policy.mounts.retain(|old| said.mounts.iter().all(|new| new.guest != old.guest));
@@ -85,6 +89,8 @@ mod tests {
     fn mistakes_are_told() {
         let wrong = |said: Value| policy(None, &said, Path::new("/")).unwrap_err().text;
         assert!(wrong(json!({"limits": {"memorie": 1}})).contains("memorie"));
+        let from = json!({"host-tools": {"from": ["calc=stdio:calc"]}});
+        assert!(wrong(from).contains("not to packages"));
         assert!(wrong(json!({"preset": "lax"})).contains("lax"));
         assert!(wrong(json!({"network": {"allow": ["what"]}})).starts_with("policy: "));
         assert!(wrong(json!({"mount": [{"host": "a", "guest": "b"}]})).contains("absolute"));

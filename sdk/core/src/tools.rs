@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
-use wasibox::{HostTool, ToolContext, ToolError};
+use wasibox::{HostTool, ToolContext, ToolDefinitionError, ToolError};
 
 /// A tool's description.
 #[derive(Clone, Debug, Deserialize)]
@@ -32,13 +32,41 @@ pub fn tool(
     told: &str,
     act: impl Fn(&str, &ToolContext) -> Result<String, String> + Send + Sync + 'static,
 ) -> Result<HostTool, Failure> {
-    let Told { name, description, schema, output, timeout } = serde_json::from_str(told)?;
-    let act = move |arguments: Value, context: &ToolContext| {
-        let result = act(&arguments.to_string(), context).map_err(ToolError::new)?;
-        serde_json::from_str(&result).map_err(|e| ToolError::new(format!("its result: {e}")))
+    let act =
+        move |arguments: Value, context: &ToolContext| result(act(&arguments.to_string(), context));
+    described(told, |name, description, schema| HostTool::blocking(name, description, schema, act))
+}
+
+/// The same of a function that gives a future, which is dropped when nobody waits for it any more.
+///
+/// # Errors
+/// As [`tool`].
+pub fn async_tool<F, R>(told: &str, act: F) -> Result<HostTool, Failure>
+where
+    F: Fn(String) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<String, String>> + Send + 'static,
+{
+    let act = move |arguments: Value, _| {
+        let acting = act(arguments.to_string());
+        async { result(acting.await) }
     };
+    described(told, |name, description, schema| HostTool::new(name, description, schema, act))
+}
+
+/// What a function gave.
+fn result(given: Result<String, String>) -> Result<Value, ToolError> {
+    serde_json::from_str(&given.map_err(ToolError::new)?)
+        .map_err(|e| ToolError::new(format!("its result: {e}")))
+}
+
+/// A tool as its description says, made of name, description and the schema of its arguments.
+fn described(
+    told: &str,
+    make: impl FnOnce(String, String, Value) -> Result<HostTool, ToolDefinitionError>,
+) -> Result<HostTool, Failure> {
+    let Told { name, description, schema, output, timeout } = serde_json::from_str(told)?;
     let invalid = |e| Failure::invalid(format!("host tool: {e}"));
-    let mut tool = HostTool::blocking(name, description, schema, act).map_err(invalid)?;
+    let mut tool = make(name, description, schema).map_err(invalid)?;
     if let Some(output) = output {
         tool = tool.with_output(output).map_err(invalid)?;
     }

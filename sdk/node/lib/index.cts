@@ -31,6 +31,8 @@ export type { Applied, Commit, Entry, Figure, FileChange, Match } from "./outcom
 export { Stream } from "./output.cjs";
 export type { Chunk } from "./output.cjs";
 export { KeyValues, Session } from "./session.cjs";
+export { ToolError, tool } from "./tools.cjs";
+export type { HostTool, JsonSchema, StandardResult, StandardSchema, ToolContext } from "./tools.cjs";
 
 /** The package's version. */
 export const version: string = (require("../package.json") as { version: string }).version;

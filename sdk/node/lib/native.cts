@@ -23,6 +23,18 @@ export interface NativeTold {
 
 export type NativeOutput = (isStderr: boolean, data: Buffer) => void;
 
+/** A function that guests may call: its description in JSON, and what is given a call's number and its arguments. */
+export interface NativeTool {
+  told: string;
+  /** Without arguments: nobody waits for that call any more. */
+  act: (call: number, args: string | null) => void;
+}
+
+export interface NativeToolCalls {
+  /** What became of a call: its result as JSON, or why there is none. */
+  settle(call: number, ok: boolean, text: string): void;
+}
+
 export interface NativeSession {
   call(
     options: string,
@@ -31,6 +43,7 @@ export interface NativeSession {
     call: NativeCall,
   ): Promise<NativeTold>;
   interrupt(): void;
+  setTools(tools: NativeTool[], calls: NativeToolCalls): Promise<void>;
   files(request: string): Promise<string>;
   read(path: string): Promise<Buffer>;
   write(path: string, data: Buffer, mode: number | undefined): Promise<void>;
@@ -77,6 +90,7 @@ export type Progress = (line: string) => void;
 
 interface NativeModule {
   Call: new () => NativeCall;
+  ToolCalls: new () => NativeToolCalls;
   openEngine(options: string, progress: Progress): Promise<NativeEngine>;
   unpack(bundle: string, images: string, progress: Progress): Promise<string>;
 }

@@ -3,6 +3,7 @@
 import fs = require("node:fs");
 import path = require("node:path");
 import type { Engine } from "./engine.cjs";
+import type { HostTool } from "./tools.cjs";
 
 /** A host file or folder that guests see. */
 export interface Mount {
@@ -65,6 +66,8 @@ export interface Grants {
   mounts?: Readonly<Record<string, string | Mount>>;
   /** Rules of the requests that guests may make: `"GET https://api.example.com/"`. */
   network?: string | readonly string[] | Network;
+  /** Functions of this program that guests may call, as commands, from Python and from JavaScript. */
+  tools?: Iterable<HostTool>;
   /** What it runs on; by default `defaultEngine()`. */
   engine?: Engine | Promise<Engine>;
 }

@@ -18,11 +18,24 @@ import {
 } from "./options.cjs";
 import { Outcome, commit, entry, type Applied, type Commit, type Entry, type Match, type ToldCommit } from "./outcome.cjs";
 import { Callbacks, Output, Stream, type Tell } from "./output.cjs";
+import { nativeTools, type HostTool } from "./tools.cjs";
 
 /** A number of a commit, which the native module takes as it is. */
 function counted(number: number): number {
   if (!Number.isSafeInteger(number) || number < 0) throw new InvalidError(`${number} is no commit's number`);
   return number;
+}
+
+/** Gives a session that was opened its tools, or closes it. */
+async function withTools(made: NativeSession, tools: Iterable<HostTool> | undefined): Promise<NativeSession> {
+  if (tools === undefined) return made;
+  try {
+    await raising(() => made.setTools(...nativeTools(tools)));
+    return made;
+  } catch (error) {
+    await made.close();
+    throw error;
+  }
 }
 
 /**
@@ -46,13 +59,13 @@ export class Session {
   /** Opens a session. */
   static async create(options: SessionOptions = {}): Promise<Session> {
     const engine = await (options.engine ?? defaultEngine());
-    return new Session(engine, await open(engine, opener(options)));
+    return new Session(engine, await withTools(await open(engine, opener(options)), options.tools));
   }
 
-  /** A session out of what `export` has written: bytes, or a file (`.wbs`). It brings no grants with it. */
+  /** A session out of what `export` has written: bytes, or a file (`.wbs`). It brings no grants and no tools with it. */
   static async load(source: Uint8Array | string, options: Grants = {}): Promise<Session> {
     const engine = await (options.engine ?? defaultEngine());
-    return new Session(engine, await load(engine, opener(options), source));
+    return new Session(engine, await withTools(await load(engine, opener(options), source), options.tools));
   }
 
   // Calls.
@@ -137,6 +150,11 @@ export class Session {
   /** Ends the interpreters; the next cell begins a new one. */
   reset(): Promise<void> {
     return raising(() => this.#native.reset());
+  }
+
+  /** Makes these the functions that guests may call; `fork` gives them on. */
+  setTools(tools: Iterable<HostTool>): Promise<void> {
+    return raising(() => this.#native.setTools(...nativeTools(tools)));
   }
 
   // Files. Relative paths are from the directory that the shell is in.

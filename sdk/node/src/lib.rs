@@ -13,3 +13,4 @@ mod call;
 mod engine;
 mod session;
 mod settle;
+mod tools;

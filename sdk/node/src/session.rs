@@ -2,6 +2,7 @@
 
 use crate::call::{Call, OnOutput, lock};
 use crate::settle::{promise, thrown};
+use crate::tools::{Tool, ToolCalls};
 use napi::bindgen_prelude::{Buffer, FnArgs, Function, Object};
 use napi::{Env, Result};
 use napi_derive::napi;
@@ -110,6 +111,19 @@ impl NativeSession {
     pub fn interrupt(&self) -> Result<()> {
         self.get()?.interrupter().interrupt();
         Ok(())
+    }
+
+    /// Makes these the functions that guests may call.
+    #[napi(ts_return_type = "Promise<void>")]
+    pub fn set_tools<'env>(
+        &self,
+        env: &'env Env,
+        tools: Vec<Tool<'env>>,
+        calls: &ToolCalls,
+    ) -> Result<Object<'env>> {
+        let tools = tools.iter().map(|one| crate::tools::tool(one, calls));
+        let tools = tools.collect::<Result<Vec<_>>>()?;
+        self.with(env, move |s| Ok(s.set_tools(tools)?))
     }
 
     /// A request about files, and its answer.

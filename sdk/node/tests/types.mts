@@ -1,5 +1,6 @@
 // What a program in TypeScript says; only its types are looked at.
-import { CommandError, Engine, FileError, Session, type Chunk, type Outcome } from "wasibox";
+import { CommandError, Engine, FileError, Session, ToolError, tool, type Chunk, type HostTool, type Outcome } from "wasibox";
+import { z } from "zod";
 
 const engine: Engine = await Engine.open({ warm: 1, isolation: "threads" });
 await using s = await Session.create({
@@ -26,6 +27,19 @@ try {
   if (error instanceof CommandError) console.log(error.outcome.exitCode, error.kind);
   if (error instanceof FileError) console.log(error.code);
 }
+const weather = tool({
+  name: "weather",
+  schema: z.object({ city: z.string(), days: z.number().default(1) }),
+  execute: async ({ city, days }, { signal }) => {
+    signal.throwIfAborted();
+    if (days > 7) throw new ToolError("too far");
+    // @ts-expect-error a city is a text
+    city.toFixed();
+    return city.length + days;
+  },
+});
+const plain: HostTool = { name: "plain", schema: { type: "object" }, execute: (args) => args.a };
+await s.setTools([weather, plain]);
 // @ts-expect-error there is no such option
 await s.exec("true", { time: 1 });
 // @ts-expect-error there is no such limit

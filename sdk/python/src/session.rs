@@ -83,24 +83,27 @@ impl Session {
         let exec = exec.map_err(raised)?;
         let interrupt = session.interrupter();
         *lock(&cancel.interrupt) = Some(interrupt.clone());
-        let failed = Mutex::new(None);
-        let given = cancel.cancel.clone();
-        let tell = |is_stderr: bool, bytes: &[u8]| {
-            let Some(callback) = &on_output else { return };
-            Python::attach(|py| {
-                let result = callback.call1(py, (is_stderr, PyBytes::new(py, bytes)));
-                if let Err(e) = result {
-                    lock(&failed).get_or_insert(e);
-                    // What comes meanwhile is passed over.
-                    given.cancel(&interrupt);
-                }
-            });
+        let failed = Arc::new(Mutex::new(None));
+        let (waiting, handle, noted) = (cancel.cancel.clone(), interrupt.clone(), failed.clone());
+        let run = move || {
+            let tell = |is_stderr: bool, bytes: &[u8]| {
+                let Some(callback) = &on_output else { return };
+                Python::attach(|py| {
+                    let result = callback.call1(py, (is_stderr, PyBytes::new(py, bytes)));
+                    if let Err(e) = result {
+                        lock(&noted).get_or_insert(e);
+                        // What comes meanwhile is passed over.
+                        waiting.cancel(&interrupt);
+                    }
+                });
+            };
+            let chunk: Option<Chunk<'_>> = on_output.is_some().then_some(&tell);
+            let result = wasibox_sdk::run(&session, exec, &waiting, chunk);
+            // The function is Python's: to be let go of where its lock is held.
+            (result, on_output)
         };
-        let chunk: Option<Chunk<'_>> = on_output.is_some().then_some(&tell);
-        let waiting = cancel.cancel.clone();
-        let handle = session.interrupter();
-        let run = || wasibox_sdk::run(&session, exec, &waiting, chunk);
-        let result = waited(py, is_main, || cancel.cancel.cancel(&handle), run)?;
+        let (result, on_output) = waited(py, is_main, || cancel.cancel.cancel(&handle), run)?;
+        drop(on_output);
         if let Some(e) = lock(&failed).take() {
             return Err(e);
         }

@@ -2,56 +2,54 @@
 
 use crate::failure::raised;
 use pyo3::prelude::*;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How often the main thread looks for signals while it waits.
 const SIGNALS: Duration = Duration::from_millis(20);
 
-/// Does something that takes time. Of the main thread (`is_main`) it is done on another one, and `end` is called when a
-/// signal's handler raises.
+/// Does something that takes time. Of the main thread (`is_main`) it is done on another one, which stays for the next
+/// call, and `end` is called when a signal's handler raises.
 ///
 /// # Errors
-/// What the handler has raised.
-pub fn waited<T: Send>(
+/// What the handler has raised; if there can be no thread.
+pub fn waited<T: Send + 'static>(
     py: Python<'_>,
     is_main: bool,
     end: impl Fn(),
-    act: impl FnOnce() -> T + Send,
+    act: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     if !is_main {
         return Ok(py.detach(act));
     }
+    let (sender, receiver) = sync_channel(1);
+    let job = move || {
+        // Whoever waits is woken even if that fails.
+        let _ = sender.send(catch_unwind(AssertUnwindSafe(act)));
+    };
+    wasibox_sdk::spawn(job).map_err(|e| raised(wasibox_sdk::Failure::from(e)))?;
+    let receiver = Mutex::new(receiver);
     let mut raised = None;
-    let done = std::thread::scope(|scope| {
-        let (sender, receiver) = channel();
-        let receiver = Mutex::new(receiver);
-        let acting = scope.spawn(move || {
-            let done = act();
-            // Whoever waits is woken even if that fails.
-            let _ = sender.send(());
-            done
-        });
-        loop {
-            let next = || receiver.lock().unwrap_or_else(|e| e.into_inner()).recv_timeout(SIGNALS);
-            match py.detach(next) {
-                Err(RecvTimeoutError::Timeout) => {}
-                Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
-            }
-            if raised.is_none()
-                && let Err(e) = py.check_signals()
-            {
-                raised = Some(e);
-                end();
-            }
+    let done = loop {
+        let next = || receiver.lock().unwrap_or_else(|e| e.into_inner()).recv_timeout(SIGNALS);
+        match py.detach(next) {
+            Ok(done) => break done,
+            Err(RecvTimeoutError::Disconnected) => break Err(Box::new("the call's thread ended")),
+            Err(RecvTimeoutError::Timeout) => {}
         }
-        py.detach(|| acting.join())
-    });
+        if raised.is_none()
+            && let Err(e) = py.check_signals()
+        {
+            raised = Some(e);
+            end();
+        }
+    };
     match (raised, done) {
         (Some(e), _) => Err(e),
         (None, Ok(done)) => Ok(done),
-        (None, Err(panic)) => std::panic::resume_unwind(panic),
+        (None, Err(panic)) => resume_unwind(panic),
     }
 }
 

@@ -1,0 +1,101 @@
+//! `ToolCalls`: functions of JavaScript's as host tools.
+
+use crate::call::lock;
+use crate::settle::thrown;
+use futures_channel::oneshot::{Sender, channel};
+use napi::bindgen_prelude::{FnArgs, Function};
+use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
+use napi::{Result, Status};
+use napi_derive::napi;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use wasibox_sdk::wasibox::HostTool;
+
+/// What a call's function has given as JSON, or why there is nothing.
+type Given = std::result::Result<String, String>;
+
+/// Calls that JavaScript has not settled yet, by their numbers.
+#[derive(Default)]
+struct Pending {
+    last: u32,
+    waiting: HashMap<u32, Sender<Given>>,
+}
+
+/// The calls of a session's tools.
+#[napi]
+#[derive(Default)]
+pub struct ToolCalls(Arc<Mutex<Pending>>);
+
+#[napi]
+impl ToolCalls {
+    #[napi(constructor)]
+    pub fn new() -> ToolCalls {
+        ToolCalls::default()
+    }
+
+    /// A call's result as JSON or, if it has failed, why. One that nobody waits for any more is passed over.
+    #[napi]
+    pub fn settle(&self, call: u32, ok: bool, text: String) {
+        if let Some(sender) = lock(&self.0).waiting.remove(&call) {
+            let _ = sender.send(if ok { Ok(text) } else { Err(text) });
+        }
+    }
+}
+
+/// Takes a call's number and its arguments as JSON, or none when nobody waits for the call any more.
+type Arguments = (u32, Option<String>);
+/// It does not keep the process alive: who waits for a call that calls tools does.
+type Act = ThreadsafeFunction<Arguments, (), FnArgs<Arguments>, Status, false, true>;
+
+/// A function that guests may call: its description in JSON, and what carries a call out.
+#[napi(object, object_to_js = false)]
+pub struct Tool<'env> {
+    pub told: String,
+    pub act: Function<'env, FnArgs<Arguments>, ()>,
+}
+
+/// A call under way; dropped before it was settled, it tells JavaScript so.
+struct UnderWay {
+    number: u32,
+    calls: Arc<Mutex<Pending>>,
+    act: Arc<Act>,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        if lock(&self.calls).waiting.remove(&self.number).is_some() {
+            self.act.call((self.number, None), ThreadsafeFunctionCallMode::NonBlocking);
+        }
+    }
+}
+
+/// A tool whose calls JavaScript settles by `calls`.
+///
+/// # Errors
+/// A description that is none.
+pub fn tool(tool: &Tool<'_>, calls: &ToolCalls) -> Result<HostTool> {
+    let act = tool.act.build_threadsafe_function::<Arguments>().weak::<true>();
+    let act: Arc<Act> = Arc::new(act.build_callback(|ctx| Ok(FnArgs::from(ctx.value)))?);
+    let calls = calls.0.clone();
+    let begun = move |arguments: String| {
+        let (sender, receiver) = channel();
+        let number = {
+            let mut pending = lock(&calls);
+            pending.last = pending.last.wrapping_add(1);
+            let number = pending.last;
+            pending.waiting.insert(number, sender);
+            number
+        };
+        let under_way = UnderWay { number, calls: calls.clone(), act: act.clone() };
+        let called = act.call((number, Some(arguments)), ThreadsafeFunctionCallMode::NonBlocking);
+        async move {
+            let _under_way = under_way;
+            let ended = || "the program's loop has ended".to_owned();
+            if called != Status::Ok {
+                return Err(ended());
+            }
+            receiver.await.unwrap_or_else(|_| Err(ended()))
+        }
+    };
+    wasibox_sdk::async_tool(&tool.told, begun).map_err(thrown)
+}
