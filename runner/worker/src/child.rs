@@ -22,7 +22,8 @@ pub struct Worker {
     /// How it ended, once it was waited for: the number is not its own any more then.
     ended: Option<Ended>,
     pidfd: Option<OwnedFd>,
-    group: Option<Group>,
+    /// `None` as long as nobody has asked for one, then what the host's kernel has allowed.
+    group: Option<Option<Group>>,
     /// Requests and their answers.
     pub channel: Channel,
     /// What must reach the worker while it answers.
@@ -65,7 +66,7 @@ impl Worker {
     ///
     /// # Errors
     /// If the process cannot be started.
-    pub fn start(program: &Path, grouped: bool) -> io::Result<Worker> {
+    pub fn start(program: &Path) -> io::Result<Worker> {
         let (channel, theirs) = Channel::pair()?;
         let (control, their_control) = Channel::pair()?;
         let child = Command::new(program)
@@ -76,7 +77,7 @@ impl Worker {
             .stdout(Stdio::from(their_control))
             .stderr(Stdio::null())
             .spawn()?;
-        Ok(Worker::of(Pid::from_child(&child), grouped, channel, control))
+        Ok(Worker::of(Pid::from_child(&child), channel, control))
     }
 
     /// A worker that another one has made for this process, as its child, and that has the other
@@ -89,14 +90,23 @@ impl Worker {
         let child = child.ok_or(io::ErrorKind::InvalidInput)?;
         let look = WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT | WaitIdOptions::EXITED;
         waitid(WaitId::Pid(child), look)?;
-        Ok(Worker::of(child, true, channel, control))
+        Ok(Worker::of(child, channel, control))
     }
 
-    fn of(pid: Pid, grouped: bool, channel: Channel, control: Channel) -> Worker {
+    fn of(pid: Pid, channel: Channel, control: Channel) -> Worker {
         let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok();
-        let number = pid.as_raw_nonzero().get().unsigned_abs();
-        let group = if grouped { Group::of(number) } else { None };
-        Worker { pid, ended: None, pidfd, group, channel, control }
+        Worker { pid, ended: None, pidfd, group: None, channel, control }
+    }
+
+    /// Moves it to a control group of its own, if the host's kernel lets us and it is in none. That takes ten milliseconds
+    /// where nothing was moved lately: the kernel waits until each processor has taken note.
+    pub fn enclose(&mut self) {
+        let pid = self.pid();
+        self.group.get_or_insert_with(|| Group::of(pid));
+    }
+
+    fn group(&self) -> Option<&Group> {
+        self.group.as_ref()?.as_ref()
     }
 
     /// The process's number.
@@ -104,9 +114,10 @@ impl Worker {
         self.pid.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Bounds its memory by the host's kernel; whether that is possible.
-    pub fn limit_memory(&self, bytes: u64) -> bool {
-        self.group.as_ref().is_some_and(|g| g.limit_memory(bytes).is_ok())
+    /// Bounds its memory by the host's kernel, in a group of its own; whether that is possible.
+    pub fn limit_memory(&mut self, bytes: u64) -> bool {
+        self.enclose();
+        self.group().is_some_and(|g| g.limit_memory(bytes).is_ok())
     }
 
     /// Memory of its own, in bytes: pages that no file backs. `None` if the process has ended.
@@ -158,7 +169,7 @@ impl Worker {
 
     fn ended(&self, status: WaitStatus) -> Ended {
         match (status.exit_status(), status.terminating_signal()) {
-            (_, Some(libc::SIGKILL)) if self.group.as_ref().is_some_and(Group::ran_out) => {
+            (_, Some(libc::SIGKILL)) if self.group().is_some_and(Group::ran_out) => {
                 Ended::OutOfMemory
             }
             (_, Some(signal)) => Ended::Signaled(signal),
@@ -191,10 +202,10 @@ mod tests {
     #[test]
     fn a_worker_is_started_and_ended() {
         // Not a worker, but a process that waits for its standard input's end.
-        let mut w = Worker::start(Path::new("/bin/cat"), false).unwrap_or_else(|e| panic!("{e}"));
+        let mut w = Worker::start(Path::new("/bin/cat")).unwrap_or_else(|e| panic!("{e}"));
         // `cat worker`: no such file.
         assert_eq!(w.end(), Ended::Exited(1));
-        assert!(Worker::start(Path::new("/nonexistent"), false).is_err());
+        assert!(Worker::start(Path::new("/nonexistent")).is_err());
     }
 
     #[test]

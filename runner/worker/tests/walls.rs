@@ -158,7 +158,7 @@ fn all() -> io::Result<ExitCode> {
 
 /// How a worker ends that leaks, if the host's kernel bounds its memory.
 fn contained_leak() -> io::Result<Option<Ended>> {
-    let mut worker = Worker::start(&std::env::current_exe()?, true)?;
+    let mut worker = Worker::start(&std::env::current_exe()?)?;
     if !worker.limit_memory(64 << 20) {
         return Ok(None);
     }

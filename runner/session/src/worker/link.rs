@@ -113,7 +113,6 @@ impl Link {
             return Err(Error::Refused("workers have the default stack".into()));
         }
         let mut worker = pool.take()?;
-        let memory = worker.limit_memory(memory_limit(&policy.limits));
         let mut theirs = policy.clone();
         // The world outside is the parent's alone.
         theirs.network = NetworkPolicy::default();
@@ -127,6 +126,8 @@ impl Link {
         }
         let zip: Vec<_> = given.zip.iter().map(AsFd::as_fd).collect();
         worker.channel.send(&Request::Begin(theirs, given.is_original), &zip)?;
+        // Meanwhile. No guest runs before the first call.
+        let memory = worker.limit_memory(memory_limit(&policy.limits));
         let walls = loop {
             match worker.channel.receive(Some(Instant::now() + BEGIN)) {
                 Ok(Some((Reply::Ready(walls), _))) => break Walls { memory, ..walls },

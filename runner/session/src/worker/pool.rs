@@ -22,7 +22,7 @@ const WARMING: Duration = Duration::from_secs(1800);
 const COPYING: Duration = Duration::from_secs(30);
 
 /// How long a session has the processor to itself before another worker is made.
-const PAUSE: Duration = Duration::from_millis(5);
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// What workers are made of.
 #[derive(Clone)]
@@ -78,6 +78,8 @@ struct State {
     ready: VecDeque<Worker>,
     /// The process that the others are copies of.
     first: Option<u32>,
+    /// When a session last began.
+    begun: Option<Instant>,
     /// Sessions that wait for one.
     waiting: usize,
     failure: Option<Arc<str>>,
@@ -134,6 +136,7 @@ impl Pool {
             state = self.shared.changed.wait(state).unwrap_or_else(|e| e.into_inner());
         };
         state.waiting -= 1;
+        state.begun = Some(Instant::now());
         self.shared.changed.notify_all();
         taken
     }
@@ -182,20 +185,33 @@ fn keep(shared: &Shared, options: &PoolOptions, program: &Path) {
             // a session holds the pool, and the pool is gone.
             return;
         }
-        // The session that took one is beginning now: where others are ready, its successor can wait.
-        let can_wait = !state.ready.is_empty() && state.waiting == 0;
-        drop(state);
-        if can_wait {
-            std::thread::sleep(PAUSE);
+        // The session that got one is beginning now: its successor can wait, unless a session waits.
+        let pause = state.begun.and_then(|at| PAUSE.checked_sub(at.elapsed()));
+        let is_needed = state.waiting > state.ready.len();
+        if let Some(pause) = pause.filter(|pause| !pause.is_zero() && !is_needed) {
+            let waited = shared.changed.wait_timeout(state, pause);
+            drop(waited.unwrap_or_else(|e| e.into_inner()));
+            continue;
         }
+        drop(state);
         let made = match &mut first {
             Some(first) => copy(first),
             None => Err(Error::NoWorker),
         };
         // The first of all, or the one that was is gone.
-        let made = made.or_else(|_| copy(first.insert(warm(options, program)?)));
+        let mut made = made.or_else(|_| copy(first.insert(warm(options, program)?)));
         let mut state = shared.lock();
         state.first = first.as_ref().map(Worker::pid);
+        if state.waiting > state.ready.len() {
+            // The session has it enclosed while it gets ready.
+            state.begun = Some(Instant::now());
+        } else {
+            drop(state);
+            if let Ok(worker) = &mut made {
+                worker.enclose();
+            }
+            state = shared.lock();
+        }
         match made {
             Ok(worker) => state.ready.push_back(worker),
             Err(e) => state.failure = Some(e.to_string().into()),
@@ -243,7 +259,7 @@ fn asked(
     program: &Path,
     request: &Request,
 ) -> Result<Option<Worker>, Error> {
-    let mut worker = Worker::start(program, true)?;
+    let mut worker = Worker::start(program)?;
     worker.channel.send(request, &[])?;
     let deadline = Some(Instant::now() + WARMING);
     loop {
@@ -264,7 +280,7 @@ fn asked(
 /// # Errors
 /// If there is no such process to be had.
 pub fn probe(program: &Path) -> Result<Walls, Error> {
-    let mut worker = Worker::start(program, true)?;
+    let mut worker = Worker::start(program)?;
     worker.channel.send(&Request::Probe, &[])?;
     let soon = Instant::now() + Duration::from_secs(30);
     match worker.channel.receive(Some(soon)) {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import html
 import json
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -114,6 +113,8 @@ class Outcome:
         figures = self.figures
         if not figures:
             return {"text/plain": text}
+        import html
+
         shown = f"<pre>{html.escape(text)}</pre>" if text else ""
         shown += "".join(_in_html(figure) for figure in figures)
         bundle: dict[str, Any] = {"text/plain": text, "text/html": shown}
@@ -124,6 +125,8 @@ class Outcome:
 
 def _in_html(figure: Figure) -> str:
     data = base64.b64encode(figure.data).decode()
+    import html
+
     return f'<img alt="{html.escape(figure.path)}" src="data:{figure.mime_type};base64,{data}">'
 
 

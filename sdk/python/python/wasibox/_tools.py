@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import concurrent.futures
 import contextlib
 import dataclasses
 import enum
@@ -15,9 +13,13 @@ import threading
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Union, overload
 
 from . import _native
+
+# asyncio takes as long to import as all else together: whoever has no tools does without it.
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -141,11 +143,15 @@ def native(
     tools: Iterable[AnyTool],
 ) -> list[tuple[str, Callable[[_native.ToolCall, str], tuple[bool, str]]]]:
     """Tools for the native module. Coroutines run on the loop of whoever opens the session, else on one of the package's."""
+    made = [one if isinstance(one, Tool) else Tool(one) for one in tools]
+    if not made:
+        return []
+    import asyncio
+
     loop = _begun.loop
     if loop is None:
         with contextlib.suppress(RuntimeError):
             loop = asyncio.get_running_loop()
-    made = [one if isinstance(one, Tool) else Tool(one) for one in tools]
     return [(one._told(), functools.partial(_act, one, loop)) for one in made]
 
 
@@ -153,6 +159,8 @@ def _act(
     tool: Tool, loop: asyncio.AbstractEventLoop | None, call: _native.ToolCall, arguments: str
 ) -> tuple[bool, str]:
     """Carries a call out, on a thread of its own."""
+    import asyncio
+
     try:
         given = json.loads(arguments)
         for name, annotation in tool._types.items():
@@ -174,6 +182,9 @@ async def _coroutine(awaitable: Any) -> Any:
 
 
 def _awaited(awaitable: Any, loop: asyncio.AbstractEventLoop | None, call: _native.ToolCall) -> Any:
+    import asyncio
+    import concurrent.futures
+
     if loop is None or not loop.is_running():
         loop = _own_loop()
     future = asyncio.run_coroutine_threadsafe(_coroutine(awaitable), loop)
@@ -196,6 +207,8 @@ _loop: asyncio.AbstractEventLoop | None = None
 def _own_loop() -> asyncio.AbstractEventLoop:
     """A loop on a thread of its own, for coroutines of programs that have none."""
     global _loop
+    import asyncio
+
     with _lock:
         if _loop is None or not _loop.is_running():
             loop, ready = asyncio.new_event_loop(), threading.Event()
