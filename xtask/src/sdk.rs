@@ -9,6 +9,8 @@
 //! Cargo is run by us, not by maturin or napi's program: they build a crate alone, with other features than the command line's,
 //! and Wasmer would be compiled once more.
 //!
+//! Which Linux a package is for is what auditwheel reads in its files: the wheel's tag, and `config.glibc` of the package for Node.
+//!
 //! The image's packages are kept by the digests of image and runner: compressing takes longer than all else.
 //! `cargo xtask sdk` installs the packages into an environment and a folder and runs their tests there.
 
@@ -58,7 +60,7 @@ pub fn build() -> Result<()> {
     steps.end(&sizes(&out, |name| name.contains("abi3"))?);
 
     steps.begin("wasibox for Node: npm package");
-    node::package(&out)?;
+    node::package(&python, &out)?;
     steps.end(&sizes(&out, |name| name.ends_with(".tgz") && !name.contains("image"))?);
     steps.finish("dist/sdk is complete");
     Ok(())
@@ -84,7 +86,7 @@ fn image(python: &Path) -> Result<PathBuf> {
     pack.arg("compile").arg(dist.join("image.webc")).arg("--bundle");
     env::run(pack.arg(stage.join("wasibox_image/data")))?;
     std::fs::create_dir_all(&made)?;
-    pip_wheel(python, &stage, &made)?;
+    env::run(&mut pip_wheel(python, &stage, &made))?;
     node::pack(&stage, &made)?;
     std::fs::create_dir_all(&shelf)?;
     std::fs::rename(&made, &packed).with_context(|| packed.display().to_string())?;
@@ -115,16 +117,30 @@ fn wheel(python: &Path, out: &Path) -> Result<()> {
     licences(&stage)?;
     let package = stage.join("python/wasibox");
     std::fs::create_dir_all(package.join("bin"))?;
-    std::fs::copy(env::dist().join("runner"), package.join("bin/runner")).context("dist/runner")?;
-    std::fs::write(package.join("_native.abi3.so"), &built.bytes)?;
-    pip_wheel(python, &stage, out)?;
+    let (native, runner) = (package.join("_native.abi3.so"), package.join("bin/runner"));
+    std::fs::copy(env::dist().join("runner"), &runner).context("dist/runner")?;
+    std::fs::write(&native, &built.bytes)?;
+    // One that was built elsewhere may have another tag, and pip would be given both.
+    for name in sorted(out)?.iter().filter(|n| n.starts_with("wasibox-") && n.ends_with(".whl")) {
+        std::fs::remove_file(out.join(name))?;
+    }
+    let platform = platform(python, &[&native, &runner])?;
+    env::run(pip_wheel(python, &stage, out).env("WASIBOX_WHEEL_PLATFORM", platform))?;
     Ok(std::fs::remove_dir_all(&stage)?)
 }
 
-fn pip_wheel(python: &Path, from: &Path, to: &Path) -> Result<()> {
+/// The oldest Linux that all of these files run on, as a wheel's tag (`manylinux_2_34_x86_64`); for a wheel, that of its files.
+fn platform(python: &Path, files: &[&Path]) -> Result<String> {
+    let mut asked = Command::new(python);
+    asked.arg(env::root().join("sdk/manylinux.py")).args(files);
+    Ok(env::output(&mut asked)?.trim().to_string())
+}
+
+fn pip_wheel(python: &Path, from: &Path, to: &Path) -> Command {
     let mut pip = Command::new(python);
     pip.args(["-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]);
-    env::run(pip.args(["--no-build-isolation", "-w"]).arg(to).arg(from))
+    pip.args(["--no-build-isolation", "-w"]).arg(to).arg(from);
+    pip
 }
 
 fn licences(to: &Path) -> Result<()> {
@@ -213,7 +229,24 @@ pub fn test() -> Result<()> {
     Ok(())
 }
 
+/// Asks auditwheel about the wheel as it is: its tag is neither more nor less than its files need.
+fn check_tag() -> Result<()> {
+    let python = venv("sdk/build-requirements.txt")?;
+    for wheel in packages(".whl")?.iter().filter(|path| !named(path).ends_with("-any.whl")) {
+        let platform = platform(&python, &[wheel])?;
+        let is_true = platform.starts_with("manylinux_")
+            && named(wheel).ends_with(&format!("-{platform}.whl"));
+        ensure!(is_true, "{} is a wheel for {platform}, says auditwheel", named(wheel));
+    }
+    Ok(())
+}
+
+fn named(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 fn test_python() -> Result<()> {
+    check_tag()?;
     let python = python()?;
     let mut pip = Command::new(&python);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);

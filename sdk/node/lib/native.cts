@@ -100,13 +100,29 @@ const folder = path.join(__dirname, "..", "native");
 /** The program that sessions' processes run. */
 export const workerProgram = path.join(folder, "runner");
 
+/** Why the module cannot be loaded here, if it is the C library; the package says which one it is for (`cargo xtask dist --sdk`). */
+function wrongLibrary(): string | undefined {
+  if (process.platform !== "linux") return undefined;
+  const description = require("../package.json") as { config?: { glibc?: string } };
+  const wanted = /^>=(\d+)\.(\d+)$/.exec(description.config?.glibc ?? "");
+  if (wanted === null) return undefined;
+  const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
+  const here = report.header?.glibcVersionRuntime;
+  const needs = `it is built for glibc ${wanted[1]}.${wanted[2]} and later`;
+  if (here === undefined) return `${needs}, and this machine has another C library`;
+  const [major = 0, minor = 0] = here.split(".").map(Number);
+  const isOlder = major < Number(wanted[1]) || (major === Number(wanted[1]) && minor < Number(wanted[2]));
+  return isOlder ? `${needs}, and this machine has ${here}` : undefined;
+}
+
 function load(): NativeModule {
-  const file = path.join(folder, `wasibox.${process.platform}-${process.arch}.node`);
+  const { platform, arch } = process;
+  const file = path.join(folder, `wasibox.${platform}-${arch}.node`);
   try {
     return require(file) as NativeModule;
   } catch (error) {
-    const { platform, arch } = process;
-    throw new Error(`wasibox: no native module for ${platform}-${arch} (${(error as Error).message})`, { cause: error });
+    const why = wrongLibrary() ?? (error as Error).message;
+    throw new Error(`wasibox: no native module for ${platform}-${arch} (${why})`, { cause: error });
   }
 }
 

@@ -31,8 +31,8 @@ fn tsc(tools: &Path, project: &Path) -> Command {
     tsc
 }
 
-/// Makes the package's file in `out`.
-pub fn package(out: &Path) -> Result<()> {
+/// Makes the package's file in `out`; `python` has auditwheel.
+pub fn package(python: &Path, out: &Path) -> Result<()> {
     let built = kept::build(&NATIVE)?;
     let stage = env::cache()?.join(format!("sdk-node-stage-{}", std::process::id()));
     super::copy(&env::root().join("sdk/node"), &stage)?;
@@ -40,10 +40,29 @@ pub fn package(out: &Path) -> Result<()> {
     env::run(&mut tsc(&tools()?, &stage))?;
     let native = stage.join("native");
     std::fs::create_dir_all(&native)?;
-    std::fs::write(native.join(MODULE), &built.bytes)?;
-    std::fs::copy(env::dist().join("runner"), native.join("runner")).context("dist/runner")?;
+    let (module, runner) = (native.join(MODULE), native.join("runner"));
+    std::fs::write(&module, &built.bytes)?;
+    std::fs::copy(env::dist().join("runner"), &runner).context("dist/runner")?;
+    needs(&stage.join("package.json"), &super::platform(python, &[&module, &runner])?)?;
     pack(&stage, out)?;
     Ok(std::fs::remove_dir_all(&stage)?)
+}
+
+/// Writes into a package's description which C library it is for: what `lib/native.cts` says when the module does not load.
+fn needs(description: &Path, platform: &str) -> Result<()> {
+    let version = glibc(platform)
+        .with_context(|| format!("{platform}: the package for Node would be for no known Linux"))?;
+    let mut json: serde_json::Value = serde_json::from_slice(&env::read(description)?)?;
+    json["config"]["glibc"] = format!(">={version}").into();
+    env::write(description, format!("{}\n", serde_json::to_string_pretty(&json)?).as_bytes())
+}
+
+/// The version in a tag: `2.34` of `manylinux_2_34_x86_64`.
+fn glibc(platform: &str) -> Option<String> {
+    let mut words = platform.strip_prefix("manylinux_")?.splitn(3, '_');
+    let (major, minor) = (words.next()?, words.next()?);
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
+    (is_number(major) && is_number(minor)).then(|| format!("{major}.{minor}"))
 }
 
 /// `npm pack`.
@@ -91,4 +110,19 @@ pub fn test() -> Result<()> {
     let mut node = Command::new("node");
     node.args(["--expose-gc", "--test", "--test-reporter=dot"]).env("WASIBOX_DOCS", docs);
     env::run(node.current_dir(&work))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_names_the_oldest_c_library() {
+        assert_eq!(glibc("manylinux_2_34_x86_64").as_deref(), Some("2.34"));
+        assert_eq!(glibc("manylinux_2_17_aarch64").as_deref(), Some("2.17"));
+        for other in ["linux_x86_64", "musllinux_1_2_x86_64", "manylinux2014_x86_64", "manylinux_2"]
+        {
+            assert_eq!(glibc(other), None, "{other}");
+        }
+    }
 }

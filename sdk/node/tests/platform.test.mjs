@@ -1,0 +1,45 @@
+// What a program is told on a machine that the package is not for.
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+
+const installed = "node_modules/wasibox";
+const description = JSON.parse(fs.readFileSync(`${installed}/package.json`, "utf8"));
+
+/** A copy of the package whose native module is no module, and whose description is changed. */
+function broken(change) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "wasibox-"));
+  fs.cpSync(`${installed}/dist`, path.join(folder, "dist"), { recursive: true });
+  const json = structuredClone(description);
+  change(json);
+  fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify(json));
+  fs.mkdirSync(path.join(folder, "native"));
+  fs.writeFileSync(path.join(folder, `native/wasibox.${process.platform}-${process.arch}.node`), "no module");
+  const said = spawnSync(process.execPath, ["-e", "require(process.argv[1])", folder], { encoding: "utf8" });
+  fs.rmSync(folder, { recursive: true });
+  assert.notEqual(said.status, 0);
+  return said.stderr;
+}
+
+test("the description says which glibc, and that is what the files need", () => {
+  const [, version] = /^>=(\d+\.\d+)$/.exec(description.config.glibc);
+  // Versions of symbols, as the files name them.
+  const files = [`native/wasibox.${process.platform}-${process.arch}.node`, "native/runner"];
+  const names = files.flatMap((file) => fs.readFileSync(path.join(installed, file)).toString("latin1").match(/\bGLIBC_2\.\d+\b/g));
+  const newest = Math.max(...names.map((name) => Number(name.split(".")[1])));
+  const minor = Number(version.split(".")[1]);
+  // Tags are of distributions, so there are some between whose versions is none.
+  assert.ok(newest <= minor && newest > minor - 8, `${newest} in the files, ${version} in the description`);
+});
+
+test("a machine with an older C library is told so", () => {
+  const older = broken((json) => (json.config.glibc = ">=99.1"));
+  assert.match(older, /glibc 99\.1 and later, and this machine has (\d+\.\d+)\)/);
+  assert.ok(older.includes(execFileSync("getconf", ["GNU_LIBC_VERSION"], { encoding: "utf8" }).trim().split(" ")[1]));
+  const other = broken(() => undefined);
+  assert.match(other, /no native module for .*too short|invalid ELF/s);
+  assert.doesNotMatch(other, /glibc/);
+});
