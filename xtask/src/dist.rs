@@ -49,7 +49,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let mut steps = Steps::new(9);
 
     steps.begin("toolchain: wasm32-wasip1");
-    steps.end(ensure_target()?);
+    steps.end(env::ensure_target(GUEST)?);
 
     steps.begin("CPython for WASI");
     let py = python::build(&env::cache()?, order, &mut |line| eprintln!("      {line}"))?;
@@ -170,16 +170,6 @@ fn order(args: &[String]) -> Result<Order> {
         }
     }
     Ok(order)
-}
-
-fn ensure_target() -> Result<&'static str> {
-    let sysroot =
-        env::output(Command::new("rustc").args(["--print", "sysroot"]).current_dir(env::root()))?;
-    if Path::new(sysroot.trim()).join("lib/rustlib").join(GUEST).is_dir() {
-        return Ok("installed");
-    }
-    env::run(Command::new("rustup").args(["target", "add", GUEST]).current_dir(env::root()))?;
-    Ok("added")
 }
 
 /// Puts the runner into `dist/`; whether it was built before.

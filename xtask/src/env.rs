@@ -67,11 +67,26 @@ pub fn dist() -> PathBuf {
 
 /// Cargo for the crates that are built once, Wasmer among them: in the cache folder.
 pub fn cached_cargo() -> Result<Command> {
-    let target = cache()?.join("target");
+    cargo_in("target")
+}
+
+/// Cargo in a target folder of the cache folder, which checkouts share.
+pub fn cargo_in(folder: &str) -> Result<Command> {
+    let target = cache()?.join(folder);
     crate::shared::claim(&target, &root(), || Ok(crates()?.into_iter().map(|c| c.name).collect()))?;
     let mut cmd = cargo();
     cmd.env("CARGO_TARGET_DIR", target);
     Ok(cmd)
+}
+
+/// Has the standard library of a target installed; what was done.
+pub fn ensure_target(target: &str) -> Result<&'static str> {
+    let sysroot = output(Command::new("rustc").args(["--print", "sysroot"]).current_dir(root()))?;
+    if Path::new(sysroot.trim()).join("lib/rustlib").join(target).is_dir() {
+        return Ok("installed");
+    }
+    run(Command::new("rustup").args(["target", "add", target]).current_dir(root()))?;
+    Ok("added")
 }
 
 /// Cargo in the checkout's own target folder. Signals have their default effect for it and the tests it

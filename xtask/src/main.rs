@@ -17,6 +17,7 @@ mod kept;
 mod key;
 mod metrics;
 mod node_suite;
+mod platforms;
 mod programs;
 mod progress;
 mod python;
@@ -104,6 +105,11 @@ const TASKS: &[(&str, &str, &str)] = &[
         "run the protocol's conformance suite, its Python client and schemathesis against dist/",
     ),
     ("metrics", "", "count what docs/fidelity.md asks for: lines, long functions, flags"),
+    (
+        "platforms",
+        "[TARGET...]",
+        "check that our crates compile for platforms that are not run here; docs/platforms.md",
+    ),
     ("tidy", "", "check crate arrows, unsafe placement, the applet table"),
     ("deny", "", "check licences and advisories of dependencies with cargo-deny"),
 ];
@@ -132,6 +138,7 @@ fn main() -> ExitCode {
         "doors" => doors::run(&rest),
         "metrics" => metrics::run(),
         "tidy" => tidy::run(),
+        "platforms" => platforms::run(&rest),
         "deny" => deny::run(),
         "" | "help" | "--help" | "-h" => {
             println!("Usage: cargo xtask TASK\n");

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, ensure};
 
 use crate::progress::Steps;
-use crate::{deny, dist, env, escape, sdk, tidy, web};
+use crate::{deny, dist, env, escape, platforms, sdk, tidy, web};
 
 /// Crates that pull in Wasmer: built in the cache folder, in the profile of `dist`, so that
 /// Wasmer is compiled once.
@@ -35,7 +35,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     };
-    let mut steps = Steps::new(if fast { 3 } else { 12 });
+    let mut steps = Steps::new(if fast { 3 } else { 13 });
     if !fast {
         steps.begin("format");
         env::run(env::cargo().args(["fmt", "--all", "--check"]))?;
@@ -48,6 +48,12 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         steps.end("ok");
         steps.begin("clippy");
         clippy()?;
+        steps.end("ok");
+        steps.begin("other platforms, checked");
+        ensure!(
+            platforms::run(&platforms::USUAL.map(String::from))? == ExitCode::SUCCESS,
+            "unknown"
+        );
         steps.end("ok");
     }
     steps.begin("unit tests: guest");

@@ -31,6 +31,9 @@ pub enum FilterError {
     Set(#[from] seccompiler::Error),
 }
 
+/// `fchmodat2`, which has one number on all processors; libc has no name for it on aarch64.
+const FCHMODAT2: libc::c_long = 452;
+
 /// Calls with any arguments.
 const ALLOWED: &[libc::c_long] = &[
     // Memory. Executable mappings are another matter, see `filter`.
@@ -125,7 +128,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_faccessat,
     libc::SYS_faccessat2,
     libc::SYS_fchmodat,
-    libc::SYS_fchmodat2,
+    FCHMODAT2,
     libc::SYS_linkat,
     libc::SYS_mkdirat,
     libc::SYS_newfstatat,

@@ -1,6 +1,7 @@
 //! What may be added to the host's files.
 
-use super::linux::{Handle, HostMount};
+use super::mount::{Handle, HostMount};
+use super::system;
 use crate::errno::Errno;
 use crate::quota::Hit;
 use rustix::fs;
@@ -97,7 +98,7 @@ impl HostMount {
         }
         let written = match append {
             false => rustix::io::pwrite(fd, data, off),
-            true => append_to(fd, data, at),
+            true => system::append(fd, data, at),
         };
         if let Some(left) = &mut left {
             let done = written.map_or(0, |n| n as u64);
@@ -123,17 +124,5 @@ impl HostMount {
             }
         }
         Ok(())
-    }
-}
-
-/// Writes to the end of a file wherever that is by then; `end` is where it was, for kernels that
-/// cannot.
-fn append_to(fd: &Handle, data: &[u8], end: u64) -> rustix::io::Result<usize> {
-    let part = [std::io::IoSlice::new(data)];
-    match rustix::io::pwritev2(fd, &part, end, rustix::io::ReadWriteFlags::APPEND) {
-        Err(rustix::io::Errno::NOSYS | rustix::io::Errno::OPNOTSUPP) => {
-            rustix::io::pwrite(fd, data, end)
-        }
-        written => written,
     }
 }

@@ -9,8 +9,8 @@
 //! directory can be: below a mount that holds it in the same file system, which the kernel's
 //! table of mounts tells, or behind another mount, which one call can refuse to enter.
 
-use super::Protected;
-use rustix::fs::{self, AtFlags, Mode, OFlags};
+use super::{Protected, system};
+use rustix::fs::{self, Mode, OFlags};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -23,8 +23,10 @@ pub(crate) struct Ident {
 }
 
 impl Ident {
+    #[allow(clippy::unnecessary_cast)]
     pub fn of(s: &fs::Stat) -> Ident {
-        Ident { dev: s.st_dev, ino: s.st_ino }
+        // Signed on some systems; it is only compared.
+        Ident { dev: s.st_dev as u64, ino: s.st_ino }
     }
 
     fn at(path: &Path) -> Option<Ident> {
@@ -52,6 +54,7 @@ impl Guard {
         if protected.paths.is_empty() {
             return Ok(guard);
         }
+        guard.every_step = system::LOOK_ALWAYS;
         let table = Mounts::read();
         let host = real(host);
         let above = ancestors(root);
@@ -92,7 +95,7 @@ impl Guard {
 
     /// Whether that name in that directory is protected, be it there or not.
     pub fn hides_name(&self, dir: Ident, name: &[u8]) -> bool {
-        self.named.iter().any(|(d, n)| *d == dir && n == name)
+        self.named.iter().any(|(d, n)| *d == dir && system::same_name(n, name))
     }
 
     /// Whether the directory must keep its name.
@@ -106,7 +109,7 @@ fn ancestors(root: &OwnedFd) -> Vec<Ident> {
     let mut out = Vec::new();
     let Ok(stat) = fs::fstat(root) else { return out };
     out.push(Ident::of(&stat));
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let flags = system::REACH | OFlags::CLOEXEC;
     let mut at = fs::openat(root, "..", flags, Mode::empty()).ok();
     while let Some(dir) = at.take() {
         let Ok(stat) = fs::fstat(&dir) else { break };
@@ -173,46 +176,32 @@ fn unescape(word: &[u8]) -> PathBuf {
     std::ffi::OsString::from_vec(out).into()
 }
 
-/// The way from directory `dir` to `path` if it lies there, or is it, by any name. Where the
-/// table of mounts cannot be read, by that name only.
+/// The way from directory `dir` to `path` if it lies there, or is it, by any name.
 fn inside(table: &Option<Mounts>, path: &Path, dir: &Path) -> Option<PathBuf> {
     if let Ok(rest) = path.strip_prefix(dir) {
         return Some(rest.into());
     }
-    let table = table.as_ref()?;
+    let Some(table) = table else { return by_number(path, dir) };
     let ((a, path), (b, dir)) = (table.origin(path)?, table.origin(dir)?);
     (a == b).then(|| path.strip_prefix(&dir).ok().map(Path::to_path_buf)).flatten()
 }
 
-/// File systems whose files are the kernel's, by `statfs(2)`: proc, sysfs, devpts, cgroup 1 and
-/// 2, debugfs, tracefs, securityfs, bpf, configfs, efivarfs, selinuxfs, nsfs, binfmt_misc, fusectl,
-/// mqueue, pstore.
-const KERNELS: &[u64] = &[
-    0x9fa0,
-    0x6265_6572,
-    0x1cd1,
-    0x0027_e0eb,
-    0x6367_7270,
-    0x6462_6720,
-    0x7472_6163,
-    0x7363_6673,
-    0xcafe_4a11,
-    0x6265_6570,
-    0xde5e_81e4,
-    0xf97c_ff8c,
-    0x6e73_6673,
-    0x4249_4e4d,
-    0x6573_5543,
-    0x1980_0202,
-    0x6165_676c,
-];
+/// The same where there is no table: the first directory above `path` that is `dir`, whatever its name.
+fn by_number(path: &Path, dir: &Path) -> Option<PathBuf> {
+    let wanted = Ident::at(dir)?;
+    let found = path.ancestors().find(|above| Ident::at(above) == Some(wanted))?;
+    path.strip_prefix(found).ok().map(Path::to_path_buf)
+}
 
-/// Whether the file system that an open file of device `dev` is on belongs to the kernel. devtmpfs
-/// says it is a tmpfs, so `/dev` is known by its device.
+/// Whether the file system that an open file of device `dev` is on belongs to the kernel.
 pub(crate) fn is_kernels(fd: impl AsFd, dev: u64) -> bool {
-    let device = |path: &str| fs::statat(fs::CWD, path, AtFlags::empty()).map(|s| s.st_dev);
-    let magic = fs::fstatfs(fd).is_ok_and(|s| KERNELS.contains(&(s.f_type as u64 & 0xffff_ffff)));
-    magic || device("/dev").is_ok_and(|d| d == dev && device("/").is_ok_and(|root| root != d))
+    system::is_kernels(fd) || is_kernels_device(dev)
+}
+
+/// Whether that is the device of `/dev`: on Linux it says that it is a tmpfs.
+pub(crate) fn is_kernels_device(dev: u64) -> bool {
+    let device = |path: &str| Ident::at(Path::new(path)).map(|ident| ident.dev);
+    device("/dev").is_some_and(|d| d == dev && device("/").is_some_and(|root| root != d))
 }
 
 #[cfg(test)]
@@ -235,5 +224,17 @@ mod tests {
         assert_eq!(inside("/home/v", "/var/cache"), None);
         assert_eq!(inside("/home/u", "/home/u"), Some("".into()));
         assert_eq!(unescape(br"/mnt/a\040b"), PathBuf::from("/mnt/a b"));
+    }
+
+    #[test]
+    fn without_a_table_directories_are_known_by_number() {
+        let tmp = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(tmp.path().join("home/cache")).unwrap();
+        let (home, other) = (tmp.path().join("home"), tmp.path().join("other"));
+        std::os::unix::fs::symlink(&home, &other).unwrap();
+        assert_eq!(inside(&None, &home.join("cache/key"), &other), Some("cache/key".into()));
+        assert_eq!(inside(&None, &home, &other), Some("".into()));
+        assert_eq!(inside(&None, tmp.path(), &other), None);
+        assert_eq!(inside(&None, &home.join("x"), &home.join("cache")), None);
     }
 }

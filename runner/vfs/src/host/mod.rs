@@ -2,7 +2,8 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `linux` | a mount, reached from its own descriptor downwards |
+//! | `mount` | a mount, reached from its own descriptor downwards |
+//! | `linux`, `macos` | what that uses of one system alone, the same functions in both |
 //! | `guard` | what a mount must not lead to |
 //! | `account` | what may be added to the host's files |
 //! | `open` | open files, and how many there may be |
@@ -17,19 +18,23 @@ mod account;
 #[cfg(unix)]
 mod guard;
 #[cfg(unix)]
-mod linux;
+mod mount;
 mod open;
+#[cfg(all(unix, not(target_vendor = "apple")))]
+#[path = "linux.rs"]
+mod system;
+#[cfg(target_vendor = "apple")]
+#[path = "macos.rs"]
+mod system;
 
 #[cfg(not(unix))]
-use absent as system;
-#[cfg(unix)]
-use linux as system;
+use absent as mount;
 
+use mount::most_open;
+pub use mount::{Handle, HostMount};
+pub(crate) use mount::{read_at, sync};
 pub use open::HostFile;
 pub(crate) use open::OpenFiles;
-use system::most_open;
-pub use system::{Handle, HostMount};
-pub(crate) use system::{read_at, sync};
 
 use std::path::PathBuf;
 

@@ -1,0 +1,149 @@
+//! What mounts use of macOS instead of Linux's calls (`linux.rs`).
+//!
+//! There is no descriptor that stands for a file without opening it: a [`Node`] is a directory and a name in it, whose calls follow no
+//! link. There is no call that goes down a path safely, so each step is one call, as on kernels without `openat2`; directories on the way
+//! must be readable. A file is opened once more by its path, if the same file is found there.
+//!
+//! Nothing here has run yet, as `docs/platforms.md` says: it is compiled for the target only.
+
+use super::guard::Ident;
+use super::mount::HostMount;
+use crate::errno::Errno;
+use rustix::fs::{self, AtFlags, Mode, OFlags};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+/// Opens a directory to reach what is in it.
+pub(super) const REACH: OFlags = OFlags::DIRECTORY;
+
+/// Whether a descriptor that is opened so only stands for its file: there are none.
+pub(super) fn is_path(_: OFlags) -> bool {
+    false
+}
+
+/// The root of a mount, whose path may have links: the user named it. Only a file or directory is opened: a device could act.
+pub(super) fn root(path: &Path) -> rustix::io::Result<OwnedFd> {
+    let before = fs::stat(path)?;
+    let is_fit = matches!(
+        fs::FileType::from_raw_mode(before.st_mode),
+        fs::FileType::RegularFile | fs::FileType::Directory
+    );
+    if !is_fit {
+        return Err(rustix::io::Errno::NXIO);
+    }
+    let fd = fs::open(path, OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
+    match Ident::of(&fs::fstat(&fd)?) == Ident::of(&before) {
+        true => Ok(fd),
+        false => Err(rustix::io::Errno::STALE),
+    }
+}
+
+/// No call does that here.
+pub(super) fn beneath(
+    _: BorrowedFd<'_>,
+    _: &[u8],
+    _: OFlags,
+    _: Mode,
+) -> Option<rustix::io::Result<OwnedFd>> {
+    None
+}
+
+/// Opens the file of a descriptor once more, by its path; ESTALE if another one is there by now. `/dev/fd` would give the same open
+/// file, with its mode and offset.
+pub(super) fn reopen(fd: BorrowedFd<'_>, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let path = fs::getpath(fd)?;
+    let again = fs::open(&path, flags | OFlags::NOFOLLOW | OFlags::NONBLOCK, Mode::empty())?;
+    match Ident::of(&fs::fstat(&again)?) == Ident::of(&fs::fstat(fd)?) {
+        true => Ok(again),
+        false => Err(rustix::io::Errno::STALE),
+    }
+}
+
+/// A file that is there, not opened.
+pub(super) enum Node {
+    /// A mount's root.
+    Root(OwnedFd),
+    /// A name in a directory.
+    Name(OwnedFd, Vec<u8>),
+}
+
+impl Node {
+    /// The one at `rel`, which may be empty; never follows a symbolic link.
+    pub fn at(mount: &HostMount, rel: &[u8]) -> Result<Node, Errno> {
+        if rel.is_empty() {
+            return Ok(Node::Root(rustix::io::fcntl_dupfd_cloexec(mount.root(), 3)?));
+        }
+        let cut = rel.iter().rposition(|b| *b == b'/');
+        let (dir, name) = cut.map_or((&rel[..0], rel), |i| (&rel[..i], &rel[i + 1..]));
+        if matches!(name, b"" | b"." | b"..") {
+            return Err(Errno::ACCES);
+        }
+        let node = Node::Name(mount.named_dir(dir, name)?, name.to_vec());
+        match super::guard::is_kernels_device(Ident::of(&node.stat()?).dev) {
+            true => Err(Errno::ACCES),
+            false => Ok(node),
+        }
+    }
+
+    pub fn stat(&self) -> rustix::io::Result<fs::Stat> {
+        match self {
+            Node::Root(fd) => fs::fstat(fd),
+            Node::Name(dir, name) => fs::statat(dir, name.as_slice(), AtFlags::SYMLINK_NOFOLLOW),
+        }
+    }
+
+    /// The target of a symbolic link; EINVAL if it is none.
+    pub fn read_link(&self) -> rustix::io::Result<Vec<u8>> {
+        match self {
+            Node::Root(_) => Err(rustix::io::Errno::INVAL),
+            Node::Name(dir, name) => {
+                fs::readlinkat(dir, name.as_slice(), Vec::new()).map(|target| target.into_bytes())
+            }
+        }
+    }
+
+    pub fn chmod(&self, mode: Mode) -> rustix::io::Result<()> {
+        match self {
+            Node::Root(fd) => fs::fchmod(fd, mode),
+            Node::Name(dir, name) => {
+                fs::chmodat(dir, name.as_slice(), mode, AtFlags::SYMLINK_NOFOLLOW)
+            }
+        }
+    }
+
+    pub fn set_times(&self, times: &fs::Timestamps) -> rustix::io::Result<()> {
+        match self {
+            Node::Root(fd) => fs::futimens(fd, times),
+            Node::Name(dir, name) => {
+                fs::utimensat(dir, name.as_slice(), times, AtFlags::SYMLINK_NOFOLLOW)
+            }
+        }
+    }
+}
+
+/// Writes at `end`, which is where the file ended: no call appends wherever the end is by then, so that another program's bytes of the
+/// same moment can be overwritten.
+pub(super) fn append(fd: &OwnedFd, data: &[u8], end: u64) -> rustix::io::Result<usize> {
+    rustix::io::pwrite(fd, data, end)
+}
+
+/// Whether the file system of an open file is one of the kernel's: devices and descriptors.
+pub(super) fn is_kernels(fd: impl AsFd) -> bool {
+    const KERNELS: &[&[u8]] = &[b"devfs", b"fdesc"];
+    fs::fstatfs(fd).is_ok_and(|s| {
+        let name: Vec<u8> =
+            s.f_fstypename.iter().map(|c| *c as u8).take_while(|c| *c != 0).collect();
+        KERNELS.contains(&name.as_slice())
+    })
+}
+
+/// Whether two names in a directory are the same one: file systems here tell no case apart. Names that other characters make equal
+/// (the sign for Kelvin) are so here, too.
+pub(super) fn same_name(a: &[u8], b: &[u8]) -> bool {
+    let folded = |name: &[u8]| String::from_utf8_lossy(name).to_uppercase().to_lowercase();
+    folded(a) == folded(b)
+}
+
+/// Whether every directory on the way to a file must be looked at because something is protected, wherever that is: there are more
+/// names for one directory than links (firmlinks), and every way is gone step by step anyhow.
+pub(super) const LOOK_ALWAYS: bool = true;
