@@ -19,9 +19,11 @@ BLOCKS = [
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_it_runs(block, tmp_path):
-    # A process of its own, as a reader would run it.
+    # A process of its own, as a reader would run it; a file, since smolagents reads the source of tools.
+    file = tmp_path / "block.py"
+    file.write_text(block)
     done = subprocess.run(
-        [sys.executable, "-c", block], cwd=tmp_path, capture_output=True, text=True, timeout=300
+        [sys.executable, str(file)], cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
 
