@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import copy
 from collections.abc import Collection
 from typing import Any, Union
 
@@ -60,23 +61,20 @@ class WasiboxToolset(AbstractToolset[Any]):
         """
         if session is not None and options:
             raise ValueError(f"the session is there already: {', '.join(sorted(options))}")
-        self._given = session
-        self._session = session if session is not None else AsyncSession(**options)
-        self._settings: dict[str, Any] = {
-            "include": tuple(include),
-            "timeout": timeout,
-            "max_output": max_output,
-            "instructions": instructions,
-            "id": id,
-            **options,
-        }
+        self._given, self._options = session, options
+        self._include = tuple(include)
         self._timeout, self._max_output, self._instructions, self._id = timeout, max_output, instructions, id
-        self._entered = 0
+        self._begin(session if session is not None else AsyncSession(**options))
+
+    def _begin(self, session: AsyncSession) -> None:
+        """Makes the tools those of a session, which begins with its first call."""
+        self._session, self._entered = session, 0
         known = {tool.__name__: tool for tool in _all(self)}
-        if unknown := set(include) - set(known):
+        if unknown := set(self._include) - set(known):
             raise ValueError(f"there are no tools {', '.join(sorted(unknown))}: there are {', '.join(known)}")
         # Cells and scripts of a session come one after another, in the order in which the model has called them.
-        self._tools = FunctionToolset[Any]([known[name] for name in include], id=id, sequential=True)
+        chosen = [known[name] for name in self._include]
+        self._tools = FunctionToolset[Any](chosen, id=self._id, sequential=True)
 
     @property
     def id(self) -> str | None:
@@ -90,7 +88,11 @@ class WasiboxToolset(AbstractToolset[Any]):
 
     async def for_run(self, ctx: RunContext[Any]) -> AbstractToolset[Any]:
         """The toolset of a run: this one with a session that was given, else one with a session of its own."""
-        return self if self._given is not None else WasiboxToolset(**self._settings)
+        if self._given is not None:
+            return self
+        run = copy.copy(self)
+        run._begin(AsyncSession(**self._options))
+        return run
 
     async def __aenter__(self) -> WasiboxToolset:
         self._entered += 1
