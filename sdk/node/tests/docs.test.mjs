@@ -1,15 +1,32 @@
-// Every block of JavaScript in the guide and the package's README runs, in a process of its own.
+// Every block of JavaScript and TypeScript in the guides and the package's README runs, in a process of its own.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
+import { createRequire } from "node:module";
 import { test } from "node:test";
+
+/** Checks a module's types as a strict program does; the JavaScript that it is. */
+function compiled(text) {
+  const folder = fs.mkdtempSync("docs-");
+  try {
+    fs.writeFileSync(`${folder}/block.mts`, text);
+    const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+    const options = ["--strict", "--module", "nodenext", "--target", "es2022", "--lib", "es2023,esnext.disposable", "--types", "node"];
+    const done = spawnSync(process.execPath, [tsc, ...options, `${folder}/block.mts`], { encoding: "utf8" });
+    assert.equal(done.status, 0, done.stdout);
+    return fs.readFileSync(`${folder}/block.mjs`, "utf8");
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+}
 
 for (const name of process.env.WASIBOX_DOCS.split(":")) {
   const text = fs.readFileSync(name, "utf8");
-  const blocks = [...text.matchAll(/^```js\n([\s\S]*?)^```/gm)].map((match) => match[1]);
-  blocks.forEach((block, n) =>
+  const blocks = [...text.matchAll(/^```(js|ts)\n([\s\S]*?)^```/gm)];
+  blocks.forEach(([, language, block], n) =>
     test(`${name}, block ${n}`, () => {
-      const out = execFileSync(process.execPath, ["--input-type=module", "-e", block], { timeout: 120_000 });
+      const script = language === "ts" ? compiled(block) : block;
+      const out = execFileSync(process.execPath, ["--input-type=module", "-e", script], { timeout: 120_000 });
       // What a comment says is what is printed.
       const said = [...block.matchAll(/console\.log\(.*\/\/ (.*)$/gm)].map((match) => match[1]);
       assert.deepEqual(out.toString().split("\n").filter(Boolean), said);
@@ -17,3 +34,7 @@ for (const name of process.env.WASIBOX_DOCS.split(":")) {
   );
   test(`${name} has blocks`, () => assert.ok(blocks.length > 0));
 }
+
+test("a block with a wrong type is refused", () => {
+  assert.throws(() => compiled('import { Session } from "wasibox";\nconst s: number = await Session.create();\n'), /TS2322/);
+});

@@ -8,6 +8,10 @@
 //! | ` ```sh ` | it ends with status 0, by `bash -e` |
 //! | ` ```console ` | lines after `$ ` are commands, and print what stands below them, on either stream |
 //! | ` ```python ` | nothing here: the package's tests run it (`sdk/python/tests/test_docs.py`) |
+//! | ` ```js `, ` ```ts ` | nothing here: the package's tests run it (`sdk/node/tests/docs.test.mjs`) |
+//! | ` ```rust ` | nothing here: the crate `wasibox` compiles it (`runner/session/src/lib.rs`) |
+//!
+//! That those have all documents with such blocks is checked here.
 //!
 //! `<!-- before: COMMANDS -->` runs unseen, for files that a reader is taken to have. `<!-- not run: REASON -->` stands above a block
 //! that cannot be run here.
@@ -254,6 +258,54 @@ fn links_lead_somewhere() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The languages of a document's blocks, but for those that are left out.
+fn languages(text: &str) -> BTreeSet<&str> {
+    let mut out = BTreeSet::new();
+    let (mut is_code, mut is_left_out) = (false, false);
+    for line in text.lines() {
+        if let Some(info) = line.strip_prefix("```") {
+            let language = info.split(',').next().unwrap_or_default();
+            if !is_code && !std::mem::take(&mut is_left_out) {
+                out.insert(language);
+            }
+            is_code = !is_code;
+        } else if !is_code {
+            is_left_out |= line.starts_with("<!-- not run:");
+        }
+    }
+    out
+}
+
+#[test]
+fn blocks_of_code_have_a_test() {
+    let tests = [
+        ("rust", "runner/session/src/lib.rs"),
+        ("python", "sdk/python/tests/test_docs.py"),
+        ("js", "xtask/src/sdk/node.rs"),
+        ("ts", "xtask/src/sdk/node.rs"),
+    ];
+    let mut wrong = Vec::new();
+    for page in documents() {
+        let name = page.strip_prefix(root()).expect("a document of ours").display().to_string();
+        let text = text(&page);
+        let here = languages(&text);
+        // Such a block would be Rust to rustdoc, and nothing to a reader's colours.
+        if here.contains("") {
+            wrong.push(format!("{name}: a block without a language"));
+        }
+        for (language, test) in tests {
+            if here.contains(language) && !self::text(&root().join(test)).contains(&name) {
+                wrong.push(format!("{name}: blocks of {language} that {test} does not know"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(
+        languages("```rust,no_run\nx\n```\n<!-- not run: a -->\n```js\n```\n```\n"),
+        BTreeSet::from(["", "rust"])
+    );
 }
 
 #[test]

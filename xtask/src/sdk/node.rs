@@ -105,7 +105,7 @@ pub fn test() -> Result<()> {
     for project in ["tsconfig.json", "tsconfig.adapters.json"] {
         env::run(&mut tsc(&tools()?, &work.join(project)))?;
     }
-    let docs = ["docs/sdk-node.md", "sdk/node/README.md"];
+    let docs = ["docs/start.md", "docs/sdk-node.md", "sdk/node/README.md"];
     let docs = docs.map(|name| env::root().join(name).display().to_string()).join(":");
     let mut node = Command::new("node");
     node.args(["--expose-gc", "--test", "--test-reporter=dot"]).env("WASIBOX_DOCS", docs);
