@@ -125,4 +125,21 @@ mod tests {
             assert_eq!(glibc(other), None, "{other}");
         }
     }
+
+    #[test]
+    fn the_description_says_it_and_keeps_the_rest() {
+        let file = std::env::temp_dir().join(format!("wasibox-needs-{}", std::process::id()));
+        std::fs::copy(env::root().join("sdk/node/package.json"), &file).unwrap();
+        let read = || -> serde_json::Value {
+            serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap()
+        };
+        let before = read();
+        needs(&file, "manylinux_2_34_x86_64").unwrap();
+        let mut after = read();
+        let config = after.as_object_mut().unwrap().remove("config").unwrap();
+        assert_eq!(config, serde_json::json!({"glibc": ">=2.34"}));
+        assert_eq!(after, before);
+        assert!(needs(&file, "linux_x86_64").is_err());
+        std::fs::remove_file(&file).unwrap();
+    }
 }
