@@ -59,3 +59,9 @@ console.log(new Uint8Array(b), new Float64Array([1.5, 2]), Uint8Array.from([1, 2
 //# array holes and extra keys
 const a = [1, , 3]; a.k = 'v';
 console.log(a, a.length, 1 in a, Object.keys(a));
+//# atomics
+const shared = new SharedArrayBuffer(8, { maxByteLength: 64 }); const ints = new Int32Array(shared);
+console.log(Atomics.add(ints, 0, 5), Atomics.sub(ints, 0, 2), Atomics.or(ints, 0, 8), Atomics.compareExchange(ints, 0, 11, 1), Atomics.exchange(ints, 1, -1), Atomics.load(ints, 0), Atomics.store(ints, 1, 3.7), Atomics.xor(ints, 1, 1), [...ints]);
+shared.grow(64); console.log(ints.length, shared.growable, shared.byteLength, Atomics.isLockFree(4), String(Atomics), Atomics.add.length, Atomics.compareExchange.name);
+const begin = Date.now(); console.log(Atomics.wait(ints, 0, 1, 30), Date.now() - begin >= 29, Atomics.wait(ints, 0, 2), Atomics.notify(ints, 0));
+for (const f of [() => Atomics.add([1], 0, 1), () => Atomics.add(new Float64Array(1), 0, 1), () => Atomics.load(ints, 99), () => Atomics.wait(new Int32Array(4), 0, 0, 1), () => shared.grow(8)]) { try { f(); console.log('ok'); } catch (e) { console.log(e.name); } }

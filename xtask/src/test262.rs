@@ -28,7 +28,7 @@ const TOGETHER: usize = 48;
 const PROCESSES: usize = 64;
 
 /// Runs each list in a process of its own, which has four minutes.
-const LOOP: &str = "for list in \"$3\"/*; do timeout 240 \"$1\" \"$2\" \"$list\" \"$4\"; done; :";
+const LOOP: &str = "for list in \"$3\"/*; do timeout 240 \"$1\" --expose-internals --no-warnings \"$2\" \"$list\" \"$4\"; done; :";
 
 struct Options {
     dir: PathBuf,

@@ -1,6 +1,6 @@
 //! What the JavaScript program needs of QuickJS that `rquickjs` offers only by raw pointers: bytes of
-//! buffers, strings that are not well-formed, errors that scripts cannot catch ([`interrupt`]). And the names by which a
-//! runtime finds a prepared program ([`stages`]) and its cells ([`cells`]).
+//! buffers, strings that are not well-formed, errors that scripts cannot catch ([`interrupt`]), shared buffers ([`shared`]). And the
+//! names by which a runtime finds a prepared program ([`stages`]) and its cells ([`cells`]).
 //!
 //! # Invariants
 //! - This is the only crate of the program with `unsafe`. Bytes are copied in both directions, so that no
@@ -10,6 +10,7 @@
 pub mod cells;
 pub mod environment;
 pub mod interrupt;
+pub mod shared;
 pub mod stages;
 
 use rquickjs::{ArrayBuffer, Ctx, Error, Result, String as JsString, TypedArray, Value, qjs};
@@ -151,6 +152,15 @@ pub fn class_number(value: &Value<'_>) -> u32 {
     // SAFETY: a live value of a live context, which is only looked at. JUSTIFICATION: rquickjs tells a few
     // kinds only.
     unsafe { qjs::JS_GetClassID(value.as_raw()) }
+}
+
+/// An object that is `undefined` to `typeof`, `==` and conditions, as `document.all` of browsers is (Annex B.3.6 of ECMA-262).
+/// It is a function that returns null.
+pub fn undetectable<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
+    let function = rquickjs::Function::new(ctx.clone(), || None::<bool>)?.into_value();
+    // SAFETY: a live context and one of its objects, of which one flag is set. JUSTIFICATION: rquickjs offers it not.
+    unsafe { qjs::JS_SetIsHTMLDDA(ctx.as_raw().as_ptr(), function.as_raw()) };
+    Ok(function)
 }
 
 /// Bytes that the engine has of its allocator, and how many of these are in use. All objects are visited.

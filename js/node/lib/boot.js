@@ -8,43 +8,6 @@
 
 host.native = native;
 
-// The engine has no Atomics where it has no threads. Without them each operation is one already.
-if (globalThis.Atomics === undefined) {
-  const change = (operate) => (array, index, value) => {
-    const old = array[index];
-    array[index] = operate(old, value);
-    return old;
-  };
-  const atomics = {
-    add: change((a, b) => a + b),
-    and: change((a, b) => a & b),
-    compareExchange(array, index, expected, replacement) {
-      const old = array[index];
-      if (old === expected) array[index] = replacement;
-      return old;
-    },
-    exchange: change((a, b) => b),
-    isLockFree: (size) => [1, 2, 4, 8].includes(size),
-    load: (array, index) => array[index],
-    notify: () => 0,
-    or: change((a, b) => a | b),
-    pause() {},
-    store(array, index, value) {
-      array[index] = value;
-      return value;
-    },
-    sub: change((a, b) => a - b),
-    wait() { throw new TypeError('Atomics.wait cannot be called in this context'); },
-    waitAsync() { throw new TypeError('Atomics.waitAsync cannot be called in this context'); },
-    xor: change((a, b) => a ^ b),
-  };
-  const value = Object.create(Object.prototype, { [Symbol.toStringTag]: { value: 'Atomics', configurable: true } });
-  for (const [name, method] of Object.entries(atomics)) {
-    Object.defineProperty(value, name, { value: method, writable: true, enumerable: false, configurable: true });
-  }
-  Object.defineProperty(globalThis, 'Atomics', { value, writable: true, enumerable: false, configurable: true });
-}
-
 // The engine seeds its own generator once, when it is prepared: every process would go on from there. This one
 // (xoshiro128**) is seeded in each.
 const state = new Uint32Array([1, 2, 3, 4]);

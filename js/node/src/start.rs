@@ -123,6 +123,7 @@ fn prepare() -> std::result::Result<(), StartError> {
     let context = Context::full(&runtime)?;
     runtime.set_interrupt_handler(Some(Box::new(native::deadline::is_over)));
     let [go_on, cell, rejected] = context.with(|ctx| {
+        js_engine::shared::enable(&ctx);
         let made = boot(&ctx, &library).catch(&ctx);
         made.map_err(|e| StartError::Thrown(e.to_string()))
     })?;

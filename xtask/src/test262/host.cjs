@@ -4,14 +4,22 @@
 // process: what one has spoiled for another is for the caller to find, who runs again alone what fails here.
 // The rules are those of test262's INTERPRETING.md.
 
+//
+// Tests change what is built in. What is called here once one has begun is therefore of the library's own copies
+// (`primordials`), and callbacks stand where promises would be read more easily.
+
 const fs = require('fs');
 const path = require('path');
 const vm = require('vm');
 const { pathToFileURL } = require('url');
+// With --expose-internals.
+const { primordials, internalBinding } = require('internal/test/binding');
+const { PromisePrototypeThen, StringPrototypeStartsWith, JSONStringify } = primordials;
+const { native } = internalBinding('host').host;
+const { setImmediate } = globalThis;
 
 const [list, suite] = process.argv.slice(2);
 const out = (text) => fs.writeSync(1, `${text}\n`);
-const { stringify } = JSON;
 
 // The frontmatter's keys that matter here. YAML in the few forms that test262's own linter lets through.
 function frontmatter(text) {
@@ -50,9 +58,17 @@ function hostObject(global, run) {
     },
     detachArrayBuffer(buffer) { structuredClone(buffer, { transfer: [buffer] }); },
     evalScript: run,
-    gc() { throw new Error('no gc in this host'); },
+    gc() { native.gc(); },
     get global() { return global; },
-    get agent() { throw new Error('no agents in this host'); },
+    IsHTMLDDA: native.undetectable(),
+    // One of its own, that starts no other.
+    agent: {
+      start() { throw new Error('no agents in this host'); },
+      broadcast() {},
+      getReport: () => null,
+      sleep(milliseconds) { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds); },
+      monotonicNow: () => performance.now(),
+    },
   };
 }
 
@@ -76,56 +92,67 @@ const textOf = (error) => {
   }
 };
 
-// Runs a case; what is wrong, or undefined.
-async function verdict(file, mode) {
+// Runs a case and calls `done`, once, with what is wrong, or undefined.
+function verdict(file, mode, done) {
   const name = path.join(suite, file);
   const text = fs.readFileSync(name, 'utf8');
   const { includes, flags, negative } = frontmatter(text);
   const isAsync = flags.includes('async');
-  const done = new Promise((resolve) => {
-    printed = (line) => {
-      if (line === 'Test262:AsyncTestComplete') resolve(undefined);
-      else if (line.startsWith('Test262:AsyncTestFailure:')) resolve(line);
-    };
-    process.once('beforeExit', () => resolve(isAsync ? '$DONE() not called' : undefined));
-  });
+  const isModule = mode === 'module' || flags.includes('module');
   if (mode !== 'raw') for (const part of ['assert.js', 'sta.js', ...(isAsync ? ['doneprintHandle.js'] : []), ...includes]) include(part);
   let phase = 'parse';
+  let script;
+  let loading;
+  const failed = (error) => {
+    if (negative === undefined) return done(textOf(error));
+    if (negative.phase !== phase) return done(`${textOf(error)} in the phase ${phase}`);
+    done(nameOf(error) === negative.type ? undefined : `${textOf(error)} instead of ${negative.type}`);
+  };
+  const ran = () => {
+    if (negative !== undefined) done(`no ${negative.type}`);
+    else if (!isAsync) done(undefined);
+  };
+  printed = (line) => {
+    if (line === 'Test262:AsyncTestComplete') done(undefined);
+    else if (StringPrototypeStartsWith(line, 'Test262:AsyncTestFailure:')) done(line);
+  };
+  process.once('beforeExit', () => done(isAsync ? '$DONE() not called' : undefined));
   try {
-    if (mode === 'module' || flags.includes('module')) {
+    if (isModule) {
       // Parsing, linking and evaluation are one step: which one has failed is not told.
       phase = negative?.phase;
-      await import(pathToFileURL(name).href);
+      loading = import(pathToFileURL(name).href);
     } else {
-      const script = new vm.Script(mode === 'strict' ? `"use strict";\n${text}` : text, options(name));
+      script = new vm.Script(mode === 'strict' ? `"use strict";\n${text}` : text, options(name));
       phase = 'runtime';
       script.runInThisContext();
     }
   } catch (error) {
-    if (negative === undefined) return textOf(error);
-    if (negative.phase !== phase) return `${textOf(error)} in the phase ${phase}`;
-    return nameOf(error) === negative.type ? undefined : `${textOf(error)} instead of ${negative.type}`;
+    return failed(error);
   }
-  if (negative !== undefined) return `no ${negative.type}`;
-  return isAsync ? done : undefined;
+  if (loading !== undefined) PromisePrototypeThen(loading, ran, failed);
+  else ran();
 }
 
-(async () => {
-  for (const line of fs.readFileSync(list, 'utf8').split('\n')) {
-    if (line === '') continue;
-    const [file, mode] = line.split('\t');
-    let failed;
-    const caught = new Promise((resolve) => {
-      process.removeAllListeners('uncaughtException');
-      process.once('uncaughtException', (error) => resolve(textOf(error)));
-    });
-    try {
-      failed = await Promise.race([verdict(file, mode), caught]);
-    } catch (error) {
-      failed = textOf(error);
-    }
-    out(`${file}\t${mode}\t${failed === undefined ? 'pass' : stringify(failed)}`);
-    await new Promise((resolve) => { setImmediate(resolve); });
+const cases = fs.readFileSync(list, 'utf8').split('\n').filter((line) => line !== '');
+let current = -1;
+function next() {
+  current += 1;
+  if (current === cases.length) process.exit(0);
+  const { 0: file, 1: mode } = cases[current].split('\t');
+  let told = false;
+  const done = (failed) => {
+    if (told) return;
+    told = true;
+    out(`${file}\t${mode}\t${failed === undefined ? 'pass' : JSONStringify(failed)}`);
+    setImmediate(next);
+  };
+  process.removeAllListeners('uncaughtException');
+  process.once('uncaughtException', (error) => done(textOf(error)));
+  try {
+    verdict(file, mode, done);
+  } catch (error) {
+    done(textOf(error));
   }
-  process.exit(0);
-})();
+}
+next();

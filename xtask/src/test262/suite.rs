@@ -106,10 +106,23 @@ pub fn cases(
             *left_out.entry(skip.to_string()).or_default() += 1;
             continue;
         }
+        if let Some(why) = cannot_run(&text) {
+            *left_out.entry(why.into()).or_default() += 1;
+            continue;
+        }
         let modes = modes_of(&text);
         cases.extend(modes.iter().map(|mode| Case { file: file.clone(), mode: *mode }));
     }
     Ok((cases, left_out))
+}
+
+/// What a test asks of its host that a process with one thread is not.
+fn cannot_run(text: &str) -> Option<&'static str> {
+    if text.contains("$262.agent.start(") {
+        return Some("asks for other agents, which are threads");
+    }
+    let may_not_wait = words(frontmatter(text), "flags").contains(&"CanBlockIsFalse");
+    may_not_wait.then_some("asks for a host that may not wait")
 }
 
 fn walk(dir: &Path, out: &mut Vec<PathBuf>) -> Result<()> {
@@ -192,6 +205,15 @@ mod tests {
         assert_eq!(modes(&[]), [Mode::Sloppy, Mode::Strict]);
         assert_eq!(modes(&["async", "noStrict"]), [Mode::Sloppy]);
         assert_eq!(modes(&["raw"]), [Mode::Raw]);
+    }
+
+    #[test]
+    fn threads_are_left_out() {
+        assert!(cannot_run("/*---\n---*/\n$262.agent.start(`x`);").is_some());
+        assert!(cannot_run("/*---\nflags: [CanBlockIsFalse]\n---*/").is_some());
+        assert!(
+            cannot_run("/*---\nflags: [CanBlockIsTrue]\n---*/\n$262.agent.sleep(1);").is_none()
+        );
     }
 
     #[test]

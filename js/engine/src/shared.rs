@@ -1,0 +1,99 @@
+//! `SharedArrayBuffer`s that grow, and `Atomics.wait`: what the engine leaves to its host.
+//!
+//! Node's main thread may wait. Here it waits for time alone, since a process has one thread.
+
+use rquickjs::{Ctx, qjs};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+/// What stands before the bytes of a buffer.
+#[repr(C, align(16))]
+struct Head {
+    /// Objects that have it.
+    users: usize,
+    /// Bytes with this.
+    size: usize,
+}
+
+const HEAD: usize = size_of::<Head>();
+
+fn layout(size: usize) -> Option<Layout> {
+    Layout::from_size_align(size, align_of::<Head>()).ok()
+}
+
+/// Memory for a buffer's largest size; the engine moves none when a buffer grows.
+unsafe extern "C" fn allocate(_: *mut c_void, size: qjs::size_t) -> *mut c_void {
+    #[allow(clippy::unnecessary_cast)] // The bindings' type of a size differs: u32 on the guest.
+    let Some(size) = (size as usize).checked_add(HEAD) else { return null_mut() };
+    let Some(layout) = layout(size) else { return null_mut() };
+    // SAFETY: the layout has a size, and room and alignment for the head. JUSTIFICATION: the engine asks for plain memory.
+    unsafe {
+        let head = alloc_zeroed(layout).cast::<Head>();
+        if head.is_null() {
+            return null_mut();
+        }
+        head.write(Head { users: 1, size });
+        head.add(1).cast()
+    }
+}
+
+/// One object fewer has it.
+unsafe extern "C" fn release(_: *mut c_void, bytes: *mut c_void) {
+    // SAFETY: what `allocate` has returned, whose last user has not released it yet. JUSTIFICATION: as there.
+    unsafe {
+        let head = bytes.cast::<Head>().sub(1);
+        (*head).users -= 1;
+        if (*head).users == 0
+            && let Some(layout) = layout((*head).size)
+        {
+            dealloc(head.cast(), layout);
+        }
+    }
+}
+
+/// One object more has it.
+unsafe extern "C" fn share(_: *mut c_void, bytes: *mut c_void) {
+    // SAFETY: what `allocate` has returned and somebody has. JUSTIFICATION: as there.
+    unsafe { (*bytes.cast::<Head>().sub(1)).users += 1 };
+}
+
+/// Lets a new engine have both. It has made no shared buffer yet.
+pub fn enable(ctx: &Ctx<'_>) {
+    let functions = qjs::JSSharedArrayBufferFunctions {
+        sab_alloc: Some(allocate),
+        sab_free: Some(release),
+        sab_dup: Some(share),
+        sab_opaque: null_mut(),
+    };
+    // SAFETY: a live runtime, of which two settings are changed; the functions are copied. JUSTIFICATION: rquickjs offers
+    // neither.
+    unsafe {
+        let runtime = qjs::JS_GetRuntime(ctx.as_raw().as_ptr());
+        qjs::JS_SetSharedArrayBufferFunctions(runtime, &functions);
+        qjs::JS_SetCanBlock(runtime, true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::enable;
+    use rquickjs::{Context, Runtime};
+
+    #[test]
+    fn shared_buffers_grow_and_waits_end() {
+        let runtime = Runtime::new().unwrap();
+        Context::full(&runtime).unwrap().with(|ctx| {
+            enable(&ctx);
+            let grown = "const b = new SharedArrayBuffer(4, { maxByteLength: 1 << 16 });
+                const view = new Int32Array(b);
+                Atomics.add(view, 0, 7);
+                b.grow(1 << 16);
+                [view.length, view[0], view.at(-1), b.growable].join()";
+            assert_eq!(ctx.eval::<String, _>(grown).unwrap(), "16384,7,0,true");
+            let waited = "[Atomics.wait(view, 0, 7, 1), Atomics.wait(view, 0, 8), Atomics.notify(view, 0)].join()";
+            assert_eq!(ctx.eval::<String, _>(waited).unwrap(), "timed-out,not-equal,0");
+            ctx.eval::<(), _>("for (let i = 0; i < 100; i++) new SharedArrayBuffer(1 << 20)").unwrap();
+        });
+    }
+}
