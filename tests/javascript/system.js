@@ -138,3 +138,19 @@ console.log(execSync(`printf '1\\n2\\n' | ./double | python3 -c 'import sys; [pr
 //# many children at once
 const { spawn } = require('child_process'); const ended = [];
 for (const n of [3, 1, 2]) spawn('sh', ['-c', `sleep 0.${n}; exit ${n}`], { stdio: 'ignore' }).on('exit', (code) => { ended.push(code); if (ended.length === 3) console.log(ended); });
+//# fork and its messages
+const { fork } = require('child_process');
+if (process.argv[2] === 'child') {
+  process.on('message', (m) => process.send({ got: m, connected: process.connected }, () => { if (m === 'end') process.disconnect(); }));
+} else {
+  console.log(process.send, process.connected, process.channel);
+  const child = fork(__filename, ['child']); const seen = [];
+  child.on('message', (m) => { seen.push(JSON.stringify(m).length); if (m.got === 'end') console.log(seen, m); });
+  child.on('disconnect', () => console.log('disconnect', child.connected)); child.on('exit', (code, signal) => { console.log('exit', code, signal); child.send('late', (e) => console.log(e.code)); });
+  console.log(child.send({ a: [1, null, 'x'] }), child.connected); child.send('x'.repeat(300000)); child.send(7); child.send(true); child.send('end');
+}
+//# channels of other children
+const { spawn } = require('child_process');
+const child = spawn(process.execPath, ['-e', 'process.once("message", (m) => { console.log("child", m); process.send(m + 1); })'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] });
+child.on('message', (m) => console.log('parent', m)); child.on('close', (code) => console.log('close', code)); child.send(41);
+try { child.send(undefined); } catch (e) { console.log(e.code); }

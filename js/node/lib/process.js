@@ -304,7 +304,9 @@ function runCompletions() {
   for (const callback of ready) host.turn(callback);
 }
 
+// Children that have ended since this was last asked, with their statuses.
 function reapChildren() {
+  const ended = [];
   for (const [pid, handle] of [...children]) {
     let status;
     try {
@@ -315,8 +317,9 @@ function reapChildren() {
     if (status === null || status === undefined) continue;
     step = 1;
     children.delete(pid);
-    host.turn(() => handle.ended(status[0], status[1]));
+    ended.push(() => handle.ended(status[0], status[1]));
   }
+  return ended;
 }
 
 // Signals that arrived while something else was waited for; as long as they are pending they end each wait.
@@ -362,13 +365,21 @@ function stepped(time) {
 function poll() {
   const time = stepped(waitTime());
   if (readers.size + writers.size + children.size + signalHandles.size === 0 && time === 0) return;
+  pollDescriptors(time);
+  if (children.size === 0) return;
+  const ended = reapChildren();
+  // What a child has written is there before the news of its end.
+  if (ended.length > 0) pollDescriptors(0);
+  for (const tell of ended) host.turn(tell);
+}
+
+function pollDescriptors(time) {
   const ready = native.poll([...readers.keys()], [...writers.keys()], time);
   dispatchSignals();
   for (const fd of ready) {
     const handle = fd >= 0 ? readers.get(fd) : writers.get(-1 - fd);
     if (handle) host.turn(() => fd >= 0 ? handle.readable() : handle.writable());
   }
-  if (children.size > 0) reapChildren();
 }
 
 function runImmediates() {

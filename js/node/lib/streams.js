@@ -141,6 +141,8 @@ class Stream {
     else for (let i = 0; i < chunks.length; i += 2) parts.push(Buffer.from(chunks[i], chunks[i + 1]));
     return this.put(req, host.view(Buffer.concat(parts)));
   }
+  // Bytes that wait for room.
+  get writeQueueSize() { return this.#queue.reduce((n, { bytes, at }) => n + (bytes === undefined ? 0 : bytes.length - at), 0); }
   #text(req, text, encoding) { return this.put(req, host.view(host.require('buffer').Buffer.from(text, encoding))); }
   writeUtf8String(req, text) { return this.#text(req, text, 'utf8'); }
   writeAsciiString(req, text) { return this.#text(req, text, 'latin1'); }
@@ -186,10 +188,23 @@ class Stream {
 
 const refused = () => host.uvErrno('ENOTSUP');
 
+// A channel between a process and its child (`fork`) is two pipes. The child has the one that it reads at the number that
+// NODE_CHANNEL_FD names, and the one that it writes so many numbers behind.
+const IPC = 2;
+const UPWARD = 64;
+
 class Pipe extends Stream {
   constructor(type) {
     super();
     this.type = type;
+  }
+  open(fd) {
+    if (this.type === IPC) [this.readFd, this.writeFd] = [fd, fd + UPWARD];
+    return super.open(fd);
+  }
+  writeUtf8String(req, text, handle) {
+    // Sockets are not passed to other processes.
+    return handle ? refused() : super.writeUtf8String(req, text);
   }
   bind() { return refused(); }
   listen() { return refused(); }
@@ -319,6 +334,15 @@ class Process {
     switch (entry.type) {
       case 'pipe':
       case 'overlapped': {
+        if (entry.ipc) {
+          const [downward, write] = native.pipe();
+          const [read, upward] = native.pipe();
+          entry.handle.open(write);
+          [entry.handle.readFd, entry.handle.writeFd] = [read, write];
+          fds.push(number, downward, number + UPWARD, upward);
+          ours.push(downward, upward);
+          break;
+        }
         // A child reads from its descriptor 0, and writes to all others.
         const [reader, writer] = native.pipe();
         const child = number === 0 ? reader : writer;
