@@ -143,7 +143,7 @@ fn library(
     say: &mut dyn FnMut(&str),
 ) -> Result<PathBuf> {
     let script = folder.join("node/extract.cjs");
-    let mut key = Key::new("node-lib 2");
+    let mut key = Key::new("node-lib 3");
     key.text(&pinned.sha256);
     key.bytes(&env::read(&script)?);
     key.tree(folder, &["npm"])?;
@@ -159,8 +159,6 @@ fn library(
     extract.args(["--expose-internals", "--no-warnings"]).arg(&script).arg(target.join("node.lib"));
     env::run(extract.env_remove("NODE_OPTIONS"))?;
     copy(&folder.join("npm"), &target.join("npm"))?;
-    // Hidden by policies that switch code from strings off (js/node/src/native/language.rs).
-    env::write(&target.join("code-from-strings"), b"")?;
     let wheel = python::pinned(cache, pinned, say)?;
     unpack(&wheel, SEMVER, &target.join("npm/semver"))?;
     fs::rename(&part, &root).with_context(|| root.display().to_string())?;

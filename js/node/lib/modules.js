@@ -226,14 +226,16 @@ host.bindings.module_wrap = (table) => {
 host.replace('internal/modules/esm/loader', native.esmLoader);
 // Tests run in the process itself: what children of Node's runner tell is written by V8's serializer.
 host.patch('internal/test_runner/runner', (text) => text.replaceAll("isolation = 'process'", "isolation = 'none'"));
-// For programs of the host's own that limit what others may load, run with --expose-internals.
 // Symbols are refused in V8's words, which Node's documentation of URLSearchParams has.
 host.patch('internal/url', (text) => `${text.replace(/StringPrototypeToWellFormed\(`\$\{([^`}]+)\}`\)/g, 'usvString($1)')}
 function usvString(value) {
   if (typeof value === 'symbol') throw new TypeError('Cannot convert a Symbol value to a string');
   return StringPrototypeToWellFormed(\`\${value}\`);
 }`);
-host.replace('internal/wasibox', "exports.BuiltinModule = require('internal/bootstrap/realm').BuiltinModule;");
+// For programs of the host's own, run with --expose-internals: the modules that others may load, and `vm` as it is where no policy
+// switches it off.
+host.replace('internal/wasibox', `exports.BuiltinModule = require('internal/bootstrap/realm').BuiltinModule;
+exports.vm = internalBinding('host').host.vm ?? require('vm');`);
 host.replace('internal/modules/typescript', native.typescript);
 host.replace('wasibox/bundle', native.bundle);
 // Node knows .ts, .mts and .cts; the other two are like the first.

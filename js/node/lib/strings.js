@@ -39,6 +39,7 @@ function switchOff() {
 // What `vm` makes of strings.
 function switchOffVm() {
   const vm = host.require('vm');
+  host.vm = { ...vm };
   for (const name of ['compileFunction', 'createScript', 'runInContext', 'runInNewContext', 'runInThisContext']) {
     if (name in vm) vm[name] = { [name]: () => refuse() }[name];
   }

@@ -167,9 +167,11 @@ impl ExecuteCode {
         // A prepared interpreter of Python has modules at hand that are not on the list.
         let fresh_programs = list.is_some() && self.language == Language::Python;
         let hidden = list.map(|l| l.absent().to_vec()).unwrap_or_default();
+        let no_javascript_eval = machine.policy().no_javascript_eval;
         Ok(Policy {
             limits,
             fresh_programs,
+            no_javascript_eval,
             hidden,
             network: NetworkPolicy::default(),
             host_tools: HostToolPolicy::none(),
@@ -231,8 +233,13 @@ fn javascript(
     }
     put(session, RUN[1], include_bytes!("code/run.cjs").to_vec())?;
     put(session, PROGRAM[1], code.into_bytes())?;
-    let Some(list) = list else { return Ok(Exec::new(["node", RUN[1], PROGRAM[1], VALUE])) };
-    put(session, LISTS, list.to_json())?;
+    let list = match list {
+        Some(list) => list.to_json(),
+        // Where strings are no code, running this one is the library's matter, too.
+        None if session.policy().no_javascript_eval => b"{}".to_vec(),
+        None => return Ok(Exec::new(["node", RUN[1], PROGRAM[1], VALUE])),
+    };
+    put(session, LISTS, list)?;
     Ok(Exec::new(["node", "--expose-internals", RUN[1], PROGRAM[1], VALUE, LISTS]))
 }
 

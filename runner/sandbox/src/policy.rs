@@ -25,6 +25,9 @@ pub struct Policy {
     /// Programs begin at their beginning, never from a snapshot: slower, but with nothing in their
     /// memory that another process has, too. `docs/python-start.md` tells what that is in Python.
     pub fresh_programs: bool,
+    /// The image's JavaScript makes no code of strings: neither by `eval` and constructors of functions nor by `vm` and modules of
+    /// `data:` URLs. Guests cannot change it ([`wasibox_vfs::Vfs::forbid_code_from_strings`]).
+    pub no_javascript_eval: bool,
     /// Absolute paths of the image that are not there.
     pub hidden: Vec<String>,
 }
@@ -39,6 +42,7 @@ impl Default for Policy {
             host_tools: HostToolPolicy::default(),
             limits: Limits::default(),
             fresh_programs: false,
+            no_javascript_eval: false,
             hidden: Vec::new(),
         }
     }

@@ -187,6 +187,9 @@ impl Prepared {
             budget.clone(),
             &own,
         )?;
+        if policy.no_javascript_eval {
+            vfs.forbid_code_from_strings();
+        }
         let programs = Arc::new(programs);
         let (interrupt, stuck, cells, background, used) = Default::default();
         Ok(Sandbox { vfs, programs, cells, budget, policy, interrupt, stuck, background, used })

@@ -80,6 +80,7 @@ pub use tree::{Ino, Program, ROOT};
 pub use view::{Difference, FileView, Seen, Shape};
 pub use walk::Loc;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The one user of a session.
@@ -105,6 +106,8 @@ pub(crate) struct Shared {
     pub(crate) network: net::Network,
     pub(crate) session_state: session_state::SessionState,
     pub(crate) service: service::Serves,
+    /// Whether `/.box/code-from-strings` is missing.
+    pub(crate) forbids_code: AtomicBool,
     pub(crate) host_changes: changes::HostJournal,
 }
 
@@ -114,6 +117,16 @@ impl Vfs {
     /// other guest process would only hide the first.
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, tree::State> {
         self.shared.state.read().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Takes the node `/.box/code-from-strings` away, without which the image's JavaScript makes no code of strings. Guests
+    /// can make nothing in its directory, and a guest that cannot look there is refused as well.
+    pub fn forbid_code_from_strings(&self) {
+        self.shared.forbids_code.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn allows_code_from_strings(&self) -> bool {
+        !self.shared.forbids_code.load(Ordering::Relaxed)
     }
 
     /// What of the image was found to be damaged, if anything.

@@ -7,7 +7,7 @@ use crate::host::{HostMount, MountError, OpenFiles, Protected};
 use crate::net::Network;
 use crate::pipe::Pipes;
 use crate::quota::DiskLimits;
-use crate::tree::{BRIDGE, DEV_FD, Ino, Inode, Kind, ROOT, State};
+use crate::tree::{BRIDGE, CODE_FROM_STRINGS, DEV_FD, Ino, Inode, Kind, ROOT, State};
 use crate::{Shared, Vfs};
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock};
@@ -103,6 +103,7 @@ impl Vfs {
             network: Network::new(budget.clone()),
             session_state: Default::default(),
             service: Default::default(),
+            forbids_code: Default::default(),
             host_changes: Default::default(),
             budget,
         };
@@ -118,6 +119,7 @@ fn bridge(st: &mut State) {
         let ino = st.tree.add(Inode::new(kind, mode));
         link(st, BRIDGE, name.as_bytes(), ino);
     }
+    st.tree.set(CODE_FROM_STRINGS, Inode::new(Kind::Device(Device::Null), 0o400));
 }
 
 fn devices(st: &mut State) {

@@ -35,6 +35,8 @@ pub const ROOT: Ino = 1;
 pub const BRIDGE: Ino = 2;
 /// `/dev/fd`, whose entries are the caller's descriptors.
 pub const DEV_FD: Ino = 3;
+/// `/.box/code-from-strings`, not listed there; missing if [`crate::Vfs::forbid_code_from_strings`] was called.
+pub const CODE_FROM_STRINGS: Ino = 4;
 /// First number for ordinary nodes.
 const FIRST: Ino = 16;
 

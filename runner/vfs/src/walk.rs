@@ -12,7 +12,7 @@
 //! components, those of links included, is bounded, and a killed process leaves between two of them.
 
 use crate::errno::Errno;
-use crate::tree::{BRIDGE, DEV_FD, Ino, Kind, ROOT, State};
+use crate::tree::{BRIDGE, CODE_FROM_STRINGS, DEV_FD, Ino, Kind, ROOT, State};
 use crate::{Vfs, stop};
 use box_abi::{Kind as FileKind, Stat};
 use std::sync::RwLockReadGuard;
@@ -304,6 +304,10 @@ impl Vfs {
                                 && let Some(n) = self.shared.service.find(name)
                             {
                                 return Ok(Some((Loc::Service(n), FileKind::CharDevice)));
+                            }
+                            if *ino == BRIDGE && name == b"code-from-strings" {
+                                let node = (Loc::Tree(CODE_FROM_STRINGS), FileKind::CharDevice);
+                                return Ok(self.allows_code_from_strings().then_some(node));
                             }
                             let bridge = *ino == ROOT && name == b".box";
                             return Ok(bridge.then_some((Loc::Tree(BRIDGE), FileKind::Dir)));

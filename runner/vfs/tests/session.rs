@@ -259,6 +259,24 @@ fn bridge_pipes_are_bounded_and_private() {
 }
 
 #[test]
+fn code_from_strings_is_forbidden_for_good() {
+    const NODE: &str = "/.box/code-from-strings";
+    let v = vfs(&[]);
+    assert!(v.stat(&ROOT_LOC, NODE.as_bytes(), true).is_ok());
+    assert!(v.remove(&ROOT_LOC, NODE.as_bytes(), false).is_err());
+    assert!(v.chmod(&ROOT_LOC, NODE.as_bytes(), 0o777).is_err());
+    v.forbid_code_from_strings();
+    assert_eq!(v.stat(&ROOT_LOC, NODE.as_bytes(), true).unwrap_err(), Errno::NOENT);
+    write(&v, "/tmp/f", "").unwrap();
+    assert!(write(&v, NODE, "").is_err());
+    assert!(v.mkdir(&ROOT_LOC, NODE.as_bytes(), 0o777).is_err());
+    assert!(v.symlink(b"/tmp/f", &ROOT_LOC, NODE.as_bytes()).is_err());
+    assert!(v.rename(&ROOT_LOC, b"/tmp/f", &ROOT_LOC, NODE.as_bytes()).is_err());
+    assert!(v.link(&ROOT_LOC, b"/tmp/f", false, &ROOT_LOC, NODE.as_bytes()).is_err());
+    assert_eq!(v.stat(&ROOT_LOC, NODE.as_bytes(), true).unwrap_err(), Errno::NOENT);
+}
+
+#[test]
 fn devices_and_descriptors() {
     let v = vfs(&[]);
     let rw = OpenFlags { write: true, ..READ };

@@ -111,6 +111,23 @@ fn a_policy_lets_no_string_become_code() {
     // An environment does not take it back.
     let child = "env -i node -p 'try { eval(1) } catch (e) { e.name }'";
     assert_eq!(run(&["--no-javascript-eval"], &["sh", "-c", child]).0, "EvalError\n");
+    // Nor does anything that a guest writes.
+    for forged in [
+        "touch /usr/lib/js/code-from-strings",
+        "touch /.box/code-from-strings",
+        "mkdir -p /.box/code-from-strings",
+        "ln -s /etc/passwd /.box/code-from-strings",
+        "mv /.box /tmp/box",
+        "chmod 777 /.box",
+        "rm -rf /.box",
+        "chmod 000 /",
+    ] {
+        let script = format!("{forged}; {child}");
+        let (out, errors) = run(&["--no-javascript-eval"], &["sh", "-c", &script]);
+        // The last one keeps `node` from being found.
+        let refused = if forged.ends_with(" /") { "" } else { "EvalError\n" };
+        assert_eq!(out, refused, "{forged}: {errors}");
+    }
 }
 
 #[test]

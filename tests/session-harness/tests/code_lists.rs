@@ -44,6 +44,22 @@ impl Client {
     }
 }
 
+/// A policy that lets no string become code holds within a program, which comes as one itself.
+#[test]
+fn programs_make_no_code_of_strings() {
+    for lists in ["", "[tools.execute_code]\nmodules.javascript = ['util']\n"] {
+        let mut c = Client::begin(&format!("no-javascript-eval = true\n{lists}"));
+        assert_eq!(c.value("javascript", "[1, 2].map((n) => n * 2)"), json!([2, 4]));
+        assert_eq!(c.value("javascript", "try { eval('1') } catch (e) { e.name }"), "EvalError");
+        c.refused("javascript", "require('internal/wasibox')");
+    }
+    let mut c = Client::begin("no-javascript-eval = true\n");
+    assert_eq!(
+        c.value("javascript", "try { new (require('vm').Script)('1') } catch (e) { e.name }"),
+        "EvalError"
+    );
+}
+
 #[test]
 fn python_has_what_is_listed_and_nothing_else() {
     let mut c = Client::begin(PLAIN);

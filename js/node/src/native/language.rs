@@ -70,15 +70,12 @@ fn undetectable<'js>(ctx: Ctx<'js>) -> Result<Value<'js>> {
     js_engine::undetectable(&ctx)
 }
 
-/// A file of the image. A policy that switches code from strings off hides it
-/// (`wasibox::policy::CODE_FROM_STRINGS`). Programs that write files may make it anew, as they may write code.
-#[cfg(target_os = "wasi")]
-const STRINGS_ALLOWED: &str = "/usr/lib/js/code-from-strings";
-
-/// Whether `eval` and its kin may make code.
+/// Whether `eval` and its kin may make code. The sandbox's file system has a node for it, which policies take away
+/// (`Vfs::forbid_code_from_strings`). Whoever is not let look for it may not; other runtimes have no `/.box`.
 fn strings_allowed() -> bool {
     #[cfg(target_os = "wasi")]
-    return std::path::Path::new(STRINGS_ALLOWED).exists();
+    return std::fs::metadata("/.box/code-from-strings").is_ok()
+        || std::fs::metadata("/.box").is_err_and(|e| e.kind() == std::io::ErrorKind::NotFound);
     // Elsewhere there is no policy; tests set this.
     #[cfg(not(target_os = "wasi"))]
     return std::env::var_os("WASIBOX_JS_NO_STRINGS").is_none();

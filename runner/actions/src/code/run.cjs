@@ -3,14 +3,15 @@
 // the file VALUE: as JSON if it is plain data, else the text by which Node shows it, as a JSON string.
 //
 // LISTS is JSON: `allowed`, the built-in modules that the program may load. Node's library itself refuses the others, by
-// whatever way they are asked for; that needs --expose-internals, until the list is in force.
+// whatever way they are asked for; that needs --expose-internals, until the list is in force. Without `allowed` all may be loaded,
+// and the file is there because a policy lets no string become code (--no-javascript-eval): the program itself is one.
 
 const fs = require('fs');
 const path = require('path');
 const util = require('util');
-const vm = require('vm');
 const Module = require('module');
 const { pathToFileURL } = require('url');
+let vm = require('vm');
 
 const [program, result, lists] = process.argv.slice(2);
 process.argv.splice(1, process.argv.length - 1, program);
@@ -19,9 +20,14 @@ process.execArgv = [];
 // The message for a module that the library would say is not there.
 function guard(allowed) {
   const { isBuiltin, registerHooks } = Module;
+  const { BuiltinModule, vm: whole } = require('internal/wasibox');
+  vm = whole;
+  if (allowed === undefined) {
+    BuiltinModule.setRealmAllowRequireByUsers(Module.builtinModules);
+    return;
+  }
   const all = new Set(Module.builtinModules);
   const may = new Set(allowed.map((name) => name.replace(/^node:/, '')));
-  const { BuiltinModule } = require('internal/wasibox');
   BuiltinModule.setRealmAllowRequireByUsers([...may]);
   Module.builtinModules = Object.freeze([...may]);
   // What was the way to the library's inside before there was `require('node:...')`.

@@ -15,10 +15,6 @@ use wasibox_sandbox::{
 /// Most bytes of a policy file.
 pub const MAX_FILE: u64 = 1 << 20;
 
-/// The image's file without which its JavaScript makes no code of strings (`js/node/src/native/language.rs`). A
-/// guest that writes files can make it anew, and can write code to files as well.
-pub const CODE_FROM_STRINGS: &str = "/usr/lib/js/code-from-strings";
-
 /// What a policy file says. [`PolicyFile::default`] is that of an empty one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PolicyFile {
@@ -145,7 +141,8 @@ impl PolicyFile {
             host_tools: self.host_tools.clone(),
             limits: self.limits(),
             fresh_programs: self.fresh_programs,
-            hidden: self.no_javascript_eval.then(|| CODE_FROM_STRINGS.into()).into_iter().collect(),
+            no_javascript_eval: self.no_javascript_eval,
+            hidden: Vec::new(),
         }
     }
 }
@@ -383,7 +380,7 @@ mod tests {
         );
         let file = file.unwrap();
         assert!(file.fresh_programs && file.require_walls);
-        assert_eq!(file.policy().hidden, [CODE_FROM_STRINGS]);
+        assert!(file.policy().no_javascript_eval);
         let l = file.limits();
         assert_eq!((l.timeout, l.cpu), (Some(Duration::from_millis(2500)), None));
         assert_eq!((l.memory, l.disk.bytes, l.disk.entries, l.output), (1 << 30, 4096, 7, None));

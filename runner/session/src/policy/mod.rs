@@ -13,7 +13,7 @@ mod preset;
 mod tools;
 pub mod values;
 
-pub use file::{CODE_FROM_STRINGS, MAX_FILE, Mistake, PolicyError, PolicyFile};
+pub use file::{MAX_FILE, Mistake, PolicyError, PolicyFile};
 pub use preset::Preset;
 pub use tools::{CalculateSettings, CodeSettings, ToolSettings};
 
