@@ -154,3 +154,21 @@ const { spawn } = require('child_process');
 const child = spawn(process.execPath, ['-e', 'process.once("message", (m) => { console.log("child", m); process.send(m + 1); })'], { stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] });
 child.on('message', (m) => console.log('parent', m)); child.on('close', (code) => console.log('close', code)); child.send(41);
 try { child.send(undefined); } catch (e) { console.log(e.code); }
+//# brotli and zstd
+const z = require('zlib'); const { promisify } = require('util'); const data = Buffer.from('some text, '.repeat(5000) + 'its end');
+const zstd = Buffer.from('KLUv/SAFKQAAaGVsbG8=', 'base64');
+console.log(z.zstdDecompressSync(zstd).toString());
+for (const [pack, unpack] of [['brotliCompressSync', 'brotliDecompressSync'], ['zstdCompressSync', 'zstdDecompressSync']]) {
+  const packed = z[pack](data); console.log(pack, packed.length < 500, z[unpack](packed).equals(data), z[unpack](z[pack]('')).length, z[unpack](z[pack](Buffer.alloc(300000, 7))).length);
+  try { z[unpack](packed.subarray(0, 10)); } catch (e) { console.log(e.code, e.errno, e.message); }
+}
+try { z.zstdDecompressSync(Buffer.from('garbage!')); } catch (e) { console.log(e.code, e.errno, e.message); }
+for (const make of [() => z.createZstdCompress({ params: { [z.constants.ZSTD_c_strategy]: 130 } }), () => z.createBrotliCompress({ params: { 10000: 0 } })]) { try { make(); } catch (e) { console.log(e.code, e.message); } }
+(async () => {
+  for (const pack of ['brotliCompress', 'zstdCompress']) console.log(pack, z[pack.replace('Compress', 'DecompressSync')](await promisify(z[pack])(data)).equals(data));
+  for (const [pack, unpack] of [[z.createBrotliCompress(), z.createBrotliDecompress()], [z.createZstdCompress(), z.createZstdDecompress()]]) {
+    const seen = []; pack.pipe(unpack).on('data', (part) => seen.push(String(part)));
+    pack.write('first'); await new Promise((resolve) => pack.flush(resolve)); await new Promise((resolve) => setTimeout(resolve, 50)); console.log(seen.join(''));
+    pack.end('second'); for await (const part of unpack) seen.push(String(part)); console.log(seen.join(''));
+  }
+})();

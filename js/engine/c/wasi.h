@@ -10,7 +10,10 @@
  * It also leaves Atomics out where it has no threads (EMSCRIPTEN, which the crate's build script says of this target). They
  * are turned on again, with what they need of threads for a process that has one: locks are free, and nobody can
  * wake who waits.
+ *
+ * The same compiler builds the C of other crates, which need none of this: only QuickJS is built with that name.
  */
+#ifdef EMSCRIPTEN
 #include <alloca.h>
 #include <assert.h>
 #include <ctype.h>
@@ -67,3 +70,4 @@ static inline void js_cond_wait(js_cond_t *cond, js_mutex_t *mutex) {
     for (;;)
         js_cond_timedwait(cond, mutex, UINT64_MAX);
 }
+#endif

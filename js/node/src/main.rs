@@ -18,6 +18,7 @@
 //! - No `unsafe`: it is in `js-engine`.
 #![forbid(unsafe_code)]
 
+mod brotli;
 mod cells;
 mod library;
 mod modules;

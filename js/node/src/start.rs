@@ -22,6 +22,7 @@ const PARTS: &[(&str, &str)] = &[
     ("net", include_str!("../lib/net.js")),
     ("outside", include_str!("../lib/outside.js")),
     ("zlib", include_str!("../lib/zlib.js")),
+    ("compress", include_str!("../lib/compress.js")),
     ("crypto", include_str!("../lib/crypto.js")),
     ("source_maps", include_str!("../lib/source_maps.js")),
     ("modules", include_str!("../lib/modules.js")),

@@ -1,10 +1,15 @@
-//! Deflate, for `zlib`: streams with a state each.
+//! Deflate, Brotli and Zstandard, for `zlib`: streams with a state each.
+
+mod brotli;
+mod zstd;
 
 use super::throw;
+use brotli::Brotli;
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use rquickjs::function::Func;
 use rquickjs::{Ctx, Function, Object, Result, Value};
 use std::cell::RefCell;
+use zstd::Zstd;
 
 /// A stream of zlib.
 enum Stream {
@@ -16,8 +21,8 @@ enum Stream {
 struct Step {
     read: usize,
     wrote: usize,
-    /// 0 go on, 1 the stream's end, 2 no progress, 3 a dictionary is needed, 4 damaged.
-    state: u8,
+    /// 0 go on, 1 the stream's end, 2 no progress (Zstandard: nothing more to write), 3 a dictionary is needed, 4 damaged; from [`zstd::ERRORS`] on errors.
+    state: usize,
 }
 
 impl Stream {
@@ -82,6 +87,51 @@ impl Stream {
     }
 }
 
+/// What a stream's function is given: input and output with their ranges, and the mode of flushing.
+type Given<'js> = (Value<'js>, Vec<usize>, Value<'js>, Vec<usize>, u8);
+
+/// Calls a stream with copies of its buffers; the numbers of bytes read and written, and the state.
+fn stepped(
+    (input, range, out, place, flush): Given<'_>,
+    step: impl FnOnce(&[u8], &mut [u8], u8) -> Step,
+) -> Vec<usize> {
+    let (&[at, length], &[out_at, room]) = (&range[..], &place[..]) else { return Vec::new() };
+    let input = js_engine::bytes(&input, at, at.saturating_add(length)).unwrap_or_default();
+    let mut piece = vec![0; room.min(js_engine::byte_length(&out).unwrap_or(0))];
+    let step = step(&input, &mut piece, flush);
+    js_engine::write(&out, out_at, &piece[..step.wrote]);
+    vec![step.read, step.wrote, step.state]
+}
+
+/// A stream of Brotli: quality (negative to read) and the logarithm of the window.
+fn brotli_stream(ctx: Ctx<'_>, quality: i32, window: u32) -> Result<Function<'_>> {
+    let stream = u32::try_from(quality);
+    let stream = stream.map_or_else(|_| Brotli::decompress(), |q| Brotli::compress(q, window));
+    let stream = RefCell::new(stream);
+    Function::new(ctx, move |input, range, out, place, flush| {
+        stepped((input, range, out, place, flush), |i, o, f| stream.borrow_mut().step(i, o, f))
+    })
+}
+
+/// A stream of Zstandard; nothing if a parameter is refused.
+fn zstd_stream<'js>(
+    ctx: Ctx<'js>,
+    compress: bool,
+    parameters: Vec<i32>,
+    pledged: Option<f64>,
+    dictionary: super::Bytes,
+) -> Result<Option<Function<'js>>> {
+    let pledged = pledged.map(|n| n as u64);
+    let Some(stream) = Zstd::new(compress, &parameters, pledged, &dictionary.0) else {
+        return Ok(None);
+    };
+    let stream = RefCell::new(stream);
+    let made = Function::new(ctx, move |input, range, out, place, flush| {
+        stepped((input, range, out, place, flush), |i, o, f| stream.borrow_mut().step(i, o, f))
+    });
+    made.map(Some)
+}
+
 /// A stream as a function of input (with its range), output (with its range) and flush mode, which gives
 /// the numbers of bytes read and written and the state of [`Step`]; with a buffer only, that is the dictionary.
 fn deflate_stream<'js>(
@@ -116,7 +166,7 @@ fn deflate_stream<'js>(
             let mut piece = vec![0; room.min(js_engine::byte_length(&out).unwrap_or(0))];
             let step = stream.borrow_mut().step(&input, &mut piece, flush);
             js_engine::write(&out, out_at, &piece[..step.wrote]);
-            vec![step.read, step.wrote, usize::from(step.state)]
+            vec![step.read, step.wrote, step.state]
         },
     )
 }
@@ -129,5 +179,7 @@ fn crc32(data: super::Bytes, seed: u32) -> u32 {
 
 pub fn install<'js>(_: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     native.set("deflateStream", Func::from(deflate_stream))?;
+    native.set("brotliStream", Func::from(brotli_stream))?;
+    native.set("zstdStream", Func::from(zstd_stream))?;
     native.set("crc32", Func::from(crc32))
 }

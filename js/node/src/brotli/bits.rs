@@ -1,0 +1,51 @@
+//! Bits in the order of the format: the first is the lowest of the first byte.
+
+/// What is written.
+#[derive(Default)]
+pub struct Bits {
+    bytes: Vec<u8>,
+    /// Bits that fill no byte yet, and their number.
+    rest: u64,
+    count: u32,
+}
+
+impl Bits {
+    /// Writes the `count` lowest bits of `value`, which has no others; at most 56.
+    pub fn put(&mut self, value: u64, count: u32) {
+        debug_assert!(count <= 56 && value >> count == 0);
+        self.rest |= value << self.count;
+        self.count += count;
+        while self.count >= 8 {
+            self.bytes.push(self.rest as u8);
+            self.rest >>= 8;
+            self.count -= 8;
+        }
+    }
+
+    /// Fills the byte with zeros.
+    pub fn align(&mut self) {
+        if self.count > 0 {
+            self.put(0, 8 - self.count);
+        }
+    }
+
+    pub fn is_aligned(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whole bytes; the writer stands at the end of one.
+    pub fn copy(&mut self, bytes: &[u8]) {
+        debug_assert!(self.is_aligned());
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The bytes that are full.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Forgets these.
+    pub fn forget(&mut self) {
+        self.bytes.clear();
+    }
+}

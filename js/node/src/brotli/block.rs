@@ -1,0 +1,120 @@
+//! A meta-block (RFC 7932, sections 4, 5 and 9) with one code for literals, one for lengths and one for distances.
+
+use super::bits::Bits;
+use super::matches::Command;
+use super::prefix::Prefix;
+
+/// Base and extra bits of each code of a length of literals, and of a copy.
+#[rustfmt::skip]
+const INSERTS: [(usize, u32); 24] = [
+    (0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (6, 1), (8, 1), (10, 2), (14, 2), (18, 3), (26, 3), (34, 4), (50, 4),
+    (66, 5), (98, 5), (130, 6), (194, 7), (322, 8), (578, 9), (1090, 10), (2114, 12), (6210, 14), (22594, 24),
+];
+#[rustfmt::skip]
+const COPIES: [(usize, u32); 24] = [
+    (2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 0), (8, 0), (9, 0), (10, 1), (12, 1), (14, 2), (18, 2), (22, 3), (30, 3),
+    (38, 4), (54, 4), (70, 5), (102, 5), (134, 6), (198, 7), (326, 8), (582, 9), (1094, 10), (2118, 24),
+];
+/// First symbol of each pair of an eight of insert codes and one of copy codes, with a distance that is told.
+const CELLS: [[usize; 3]; 3] = [[128, 192, 384], [256, 320, 512], [448, 576, 640]];
+
+/// A command as symbols and extra bits.
+struct Coded {
+    symbol: usize,
+    insert: (u64, u32),
+    copy: (u64, u32),
+    distance: Option<(usize, u64, u32)>,
+}
+
+/// The code of a length, and its extra bits.
+fn length_code(table: &[(usize, u32)], length: usize) -> (usize, (u64, u32)) {
+    let code = table.partition_point(|(base, _)| *base <= length).saturating_sub(1);
+    let (base, bits) = table[code];
+    (code, (length.saturating_sub(base) as u64, bits))
+}
+
+/// Code and extra bits of a distance; code 0 is the last one again.
+fn distance_code(distance: usize, last: usize) -> (usize, u64, u32) {
+    if distance == last {
+        return (0, 0, 0);
+    }
+    let d = distance + 3;
+    let bits = d.ilog2() - 1;
+    let half = (d >> bits) & 1;
+    let offset = (2 + half) << bits;
+    (16 + 2 * (bits as usize - 1) + half, (d - offset) as u64, bits)
+}
+
+fn coded(command: &Command, last: &mut usize) -> Coded {
+    let (insert, more) = length_code(&INSERTS, command.insert);
+    let (copy, extra) = length_code(&COPIES, command.copy);
+    let symbol = CELLS[insert / 8][copy / 8] + ((insert % 8) << 3) + copy % 8;
+    let distance = (command.copy > 0).then(|| distance_code(command.distance, *last));
+    if command.copy > 0 {
+        *last = command.distance;
+    }
+    Coded { symbol, insert: more, copy: extra, distance }
+}
+
+/// Writes a text that is not empty.
+pub fn write(out: &mut Bits, text: &[u8], commands: &[Command]) {
+    // A block does not know what the last distance was before it: none is taken for it.
+    let mut last = 0;
+    let coded: Vec<Coded> = commands.iter().map(|c| coded(c, &mut last)).collect();
+    let (mut literals, mut symbols, mut distances) = ([0; 256], [0; 704], [0; 64]);
+    let mut at = 0;
+    for (command, code) in commands.iter().zip(&coded) {
+        text[at..at + command.insert].iter().for_each(|b| literals[usize::from(*b)] += 1);
+        symbols[code.symbol] += 1;
+        if let Some((distance, ..)) = code.distance {
+            distances[distance] += 1;
+        }
+        at += command.insert + command.copy;
+    }
+    let codes = [Prefix::of(&literals), Prefix::of(&symbols), Prefix::of(&distances)];
+    if bits_of(&coded, &codes, &literals) / 8 + 100 >= text.len() as u64 {
+        head(out, text.len(), true);
+        out.align();
+        out.copy(text);
+        return;
+    }
+    head(out, text.len(), false);
+    // One type of block for each of the three, no direct distances, plain contexts, one code for each.
+    out.put(0, 3 + 6 + 2 + 2);
+    for (code, bits) in codes.iter().zip([8, 10, 6]) {
+        code.describe(out, bits);
+    }
+    let codes = codes.map(|code| code.alone());
+    let mut at = 0;
+    for (command, code) in commands.iter().zip(&coded) {
+        codes[1].put(out, code.symbol);
+        out.put(code.insert.0, code.insert.1);
+        out.put(code.copy.0, code.copy.1);
+        text[at..at + command.insert].iter().for_each(|b| codes[0].put(out, usize::from(*b)));
+        at += command.insert + command.copy;
+        if let Some((distance, extra, bits)) = code.distance {
+            codes[2].put(out, distance);
+            out.put(extra, bits);
+        }
+    }
+}
+
+/// The length, of a block that is not the last, and whether its bytes are as they are.
+fn head(out: &mut Bits, length: usize, is_plain: bool) {
+    let nibbles = (usize::BITS - (length - 1).leading_zeros()).div_ceil(4).clamp(4, 6);
+    out.put(0, 1);
+    out.put(u64::from(nibbles - 4), 2);
+    out.put(length as u64 - 1, nibbles * 4);
+    out.put(u64::from(is_plain), 1);
+}
+
+/// Bits of the block's commands and literals.
+fn bits_of(coded: &[Coded], codes: &[Prefix; 3], literals: &[u32; 256]) -> u64 {
+    let commands = coded.iter().map(|c| {
+        let distance = c.distance.map_or(0, |(symbol, _, bits)| codes[2].cost(symbol) + bits);
+        u64::from(codes[1].cost(c.symbol) + c.insert.1 + c.copy.1 + distance)
+    });
+    let texts = literals.iter().enumerate();
+    let texts = texts.map(|(byte, n)| u64::from(*n) * u64::from(codes[0].cost(byte)));
+    commands.sum::<u64>() + texts.sum::<u64>()
+}

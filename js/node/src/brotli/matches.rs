@@ -1,0 +1,170 @@
+//! Repetitions in a window: chains of places with the same hash of four bytes, and one step of looking ahead.
+
+/// So many literals, and then a copy of so many bytes that stand so far back. The last copy of a block may be of none.
+#[derive(Clone, Copy, Debug)]
+pub struct Command {
+    pub insert: usize,
+    pub copy: usize,
+    pub distance: usize,
+}
+
+/// Shortest copy that is worth it.
+const SHORTEST: usize = 4;
+/// Longest one that is looked for.
+const LONGEST: usize = 1 << 14;
+/// A copy that is taken without looking for a longer one.
+const ENOUGH: usize = 128;
+/// Binary logarithms of the sizes of both tables.
+const HEADS: u32 = 15;
+const CHAIN: u32 = 18;
+/// Positions are numbers of 32 bits; before they end, all is forgotten.
+const LAST: usize = u32::MAX as usize / 2;
+
+/// The text of a stream as far as it is needed: the window, and behind it what is pending.
+pub struct Matcher {
+    text: Vec<u8>,
+    /// Where the pending part begins.
+    begin: usize,
+    /// The position in the stream of the first byte that is kept, counted from 1: 0 is no place.
+    base: usize,
+    heads: Vec<u32>,
+    chain: Vec<u32>,
+    depth: usize,
+    window: usize,
+}
+
+impl Matcher {
+    /// `window` is the largest distance.
+    pub fn new(quality: u32, window: usize) -> Matcher {
+        let depth = match quality {
+            0..=1 => 2,
+            2..=4 => 12,
+            5..=9 => 48,
+            _ => 200,
+        };
+        Matcher {
+            text: Vec::new(),
+            begin: 0,
+            base: 1,
+            heads: vec![0; 1 << HEADS],
+            chain: vec![0; 1 << CHAIN],
+            depth,
+            window: window.min(1 << CHAIN),
+        }
+    }
+
+    pub fn push(&mut self, text: &[u8]) {
+        self.text.extend_from_slice(text);
+    }
+
+    /// The number of bytes that wait to be written.
+    pub fn pending(&self) -> usize {
+        self.text.len() - self.begin
+    }
+
+    /// These.
+    pub fn text(&self) -> &[u8] {
+        &self.text[self.begin..]
+    }
+
+    /// They are written.
+    pub fn done(&mut self) {
+        self.begin = self.text.len();
+        if self.begin > 2 * self.window {
+            let gone = self.begin - self.window;
+            self.text.drain(..gone);
+            self.begin -= gone;
+            self.base += gone;
+        }
+        if self.base > LAST {
+            self.heads.fill(0);
+            self.chain.fill(0);
+            self.base = 1;
+        }
+    }
+
+    /// What the pending part consists of.
+    pub fn commands(&mut self) -> Vec<Command> {
+        let mut out = Vec::new();
+        let (mut at, mut literals) = (self.begin, self.begin);
+        let mut found = None;
+        while at < self.text.len() {
+            let here = found.take().unwrap_or_else(|| self.longest(at));
+            let Some((copy, distance)) = here else {
+                self.enter(at);
+                at += 1;
+                continue;
+            };
+            self.enter(at);
+            // The next byte may begin a longer one.
+            let mut entered = at + 1;
+            if copy < ENOUGH {
+                let next = self.longest(at + 1);
+                if next.is_some_and(|(n, _)| n > copy) {
+                    at += 1;
+                    found = Some(next);
+                    continue;
+                }
+            }
+            out.push(Command { insert: at - literals, copy, distance });
+            at += copy;
+            while entered < at {
+                self.enter(entered);
+                entered += 1;
+            }
+            literals = at;
+        }
+        if literals < at {
+            out.push(Command { insert: at - literals, copy: 0, distance: 0 });
+        }
+        out
+    }
+
+    fn hash(&self, at: usize) -> Option<usize> {
+        let four = self.text.get(at..at + SHORTEST)?;
+        let word = u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
+        Some((word.wrapping_mul(0x9e37_79b1) >> (32 - HEADS)) as usize)
+    }
+
+    /// Lets later places find this one.
+    fn enter(&mut self, at: usize) {
+        let Some(hash) = self.hash(at) else { return };
+        let position = self.base + at;
+        self.chain[position & ((1 << CHAIN) - 1)] = self.heads[hash];
+        self.heads[hash] = position as u32;
+    }
+
+    /// Length and distance of the longest repetition at a place.
+    fn longest(&self, at: usize) -> Option<(usize, usize)> {
+        let hash = self.hash(at)?;
+        let position = self.base + at;
+        let most = (self.text.len() - at).min(LONGEST);
+        let (mut best, mut place) = (SHORTEST - 1, self.heads[hash] as usize);
+        let mut distance = 0;
+        for _ in 0..self.depth {
+            // Places of an older turn of the chain, or that are kept no more.
+            if place < self.base || place >= position || position - place > self.window {
+                break;
+            }
+            let from = place - self.base;
+            if best < most && self.text[from + best] == self.text[at + best] {
+                let same =
+                    (0..most).take_while(|n| self.text[from + n] == self.text[at + n]).count();
+                if same > best {
+                    (best, distance) = (same, position - place);
+                    if best >= ENOUGH {
+                        break;
+                    }
+                }
+            }
+            let older = self.chain[place & ((1 << CHAIN) - 1)] as usize;
+            if older >= place {
+                break;
+            }
+            place = older;
+        }
+        // A short copy from afar costs more than its literals.
+        let is_worth = best >= SHORTEST && (best > SHORTEST || distance < 1 << 12);
+        is_worth.then_some((best, distance))
+    }
+}

@@ -1,0 +1,178 @@
+//! Prefix codes (RFC 7932, section 3).
+
+use super::bits::Bits;
+
+/// The longest code of a symbol, and of a code's length.
+const LONGEST: u8 = 15;
+const LONGEST_OF_LENGTHS: u8 = 5;
+/// Stands for a row of zeros among the lengths.
+const ZEROS: usize = 17;
+
+/// Lengths and codes, the latter with their bits in the order of the stream.
+pub struct Prefix {
+    lengths: Vec<u8>,
+    codes: Vec<u16>,
+}
+
+impl Prefix {
+    /// The code for symbols that occur so often.
+    pub fn of(counts: &[u32]) -> Prefix {
+        Prefix::with(counts, LONGEST)
+    }
+
+    fn with(counts: &[u32], longest: u8) -> Prefix {
+        let lengths = lengths(counts, longest);
+        let codes = codes(&lengths);
+        Prefix { lengths, codes }
+    }
+
+    /// The same, with no bits for a symbol that is alone.
+    pub fn alone(mut self) -> Prefix {
+        if self.lengths.iter().filter(|l| **l > 0).count() == 1 {
+            self.lengths.fill(0);
+        }
+        self
+    }
+
+    /// Writes a symbol.
+    pub fn put(&self, out: &mut Bits, symbol: usize) {
+        out.put(u64::from(self.codes[symbol]), u32::from(self.lengths[symbol]));
+    }
+
+    /// Bits that a symbol takes.
+    pub fn cost(&self, symbol: usize) -> u32 {
+        u32::from(self.lengths[symbol])
+    }
+
+    /// Writes the code itself; `bits` is how long a symbol's number is.
+    pub fn describe(&self, out: &mut Bits, bits: u32) {
+        let used: Vec<usize> = (0..self.lengths.len()).filter(|s| self.lengths[*s] > 0).collect();
+        match used[..] {
+            // A symbol that is alone has a code of no bits.
+            [] | [_] => {
+                out.put(0b00_01, 4);
+                out.put(used.first().copied().unwrap_or(0) as u64, bits);
+            }
+            [a, b] => {
+                out.put(0b01_01, 4);
+                out.put(a as u64, bits);
+                out.put(b as u64, bits);
+            }
+            _ => self.describe_lengths(out),
+        }
+    }
+
+    /// The form for three symbols and more.
+    fn describe_lengths(&self, out: &mut Bits) {
+        const ORDER: [usize; 18] = [1, 2, 3, 4, 0, 5, 17, 6, 16, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+        const CODE: [(u64, u32); 6] = [(0, 2), (7, 4), (3, 3), (2, 2), (1, 2), (15, 4)];
+        let rows = rows(&self.lengths);
+        let mut counts = [0; 18];
+        rows.iter().for_each(|(symbol, _)| counts[*symbol] += 1);
+        let lengths = Prefix::with(&counts, LONGEST_OF_LENGTHS);
+        let only = counts.iter().filter(|n| **n > 0).count() == 1;
+        out.put(0, 2);
+        let last = ORDER.iter().rposition(|s| counts[*s] > 0).unwrap_or(0);
+        let mut space = 32;
+        for symbol in &ORDER[..=last] {
+            // One that is alone may have any length here; all are told then.
+            let length = if only && counts[*symbol] > 0 { 1 } else { lengths.lengths[*symbol] };
+            let (code, bits) = CODE[usize::from(length)];
+            out.put(code, bits);
+            if length > 0 {
+                space -= 32 >> length;
+            }
+        }
+        if space > 0 {
+            for _ in last + 1..ORDER.len() {
+                out.put(CODE[0].0, CODE[0].1);
+            }
+        }
+        for (symbol, extra) in rows {
+            if !only {
+                lengths.put(out, symbol);
+            }
+            if symbol == ZEROS {
+                out.put(extra, 3);
+            }
+        }
+    }
+}
+
+/// Lengths up to the last one that is not zero, as symbols with what follows them. Two rows of zeros do not meet: the second would
+/// multiply the first.
+fn rows(lengths: &[u8]) -> Vec<(usize, u64)> {
+    let end = lengths.iter().rposition(|l| *l > 0).map_or(0, |at| at + 1);
+    let (mut out, mut at) = (Vec::new(), 0);
+    while at < end {
+        let zeros = lengths[at..end].iter().take(10).take_while(|l| **l == 0).count();
+        let follows_row = out.last().is_some_and(|(symbol, _)| *symbol == ZEROS);
+        if zeros >= 3 && !follows_row {
+            out.push((ZEROS, zeros as u64 - 3));
+            at += zeros;
+        } else {
+            out.push((usize::from(lengths[at]), 0));
+            at += 1;
+        }
+    }
+    out
+}
+
+/// Lengths of Huffman's code, none longer than `longest`.
+fn lengths(counts: &[u32], longest: u8) -> Vec<u8> {
+    let mut out = vec![0; counts.len()];
+    let used = counts.iter().filter(|n| **n > 0).count();
+    if used < 2 {
+        // One bit, so that it is known as used; `Prefix::alone` takes it away.
+        if let Some(only) = counts.iter().position(|n| *n > 0) {
+            out[only] = 1;
+        }
+        return out;
+    }
+    // Rare symbols are taken for less rare ones until no code is too long.
+    for least in (0..).map(|n| 1u32 << n) {
+        // Weights of trees with their parents' numbers, leaves first.
+        let leaves: Vec<usize> = (0..counts.len()).filter(|s| counts[*s] > 0).collect();
+        let mut parents = vec![0; 2 * leaves.len() - 1];
+        let mut trees: std::collections::BinaryHeap<_> = leaves
+            .iter()
+            .enumerate()
+            .map(|(n, s)| std::cmp::Reverse((u64::from(counts[*s].max(least)), n)))
+            .collect();
+        let mut next = leaves.len();
+        while let (Some(std::cmp::Reverse((a, first))), Some(std::cmp::Reverse((b, second)))) =
+            (trees.pop(), trees.pop())
+        {
+            parents[first] = next;
+            parents[second] = next;
+            trees.push(std::cmp::Reverse((a + b, next)));
+            next += 1;
+            if next == parents.len() {
+                break;
+            }
+        }
+        let mut depths = vec![0u8; parents.len()];
+        for n in (0..parents.len() - 1).rev() {
+            depths[n] = depths[parents[n]].saturating_add(1);
+        }
+        if depths[..leaves.len()].iter().all(|d| *d <= longest) {
+            leaves.iter().zip(&depths).for_each(|(s, d)| out[*s] = *d);
+            break;
+        }
+    }
+    out
+}
+
+/// Codes by length and symbol, as in deflate.
+fn codes(lengths: &[u8]) -> Vec<u16> {
+    let mut out = vec![0; lengths.len()];
+    let mut code = 0u16;
+    for length in 1..=LONGEST {
+        for (symbol, _) in lengths.iter().enumerate().filter(|(_, l)| **l == length) {
+            out[symbol] = code.reverse_bits() >> (16 - length);
+            code = code.wrapping_add(1);
+        }
+        code = code.wrapping_shl(1);
+    }
+    out
+}

@@ -1,0 +1,58 @@
+//! Brotli: reading by `brotli-decompressor`, writing by [`crate::brotli`].
+
+use super::Step;
+use super::zstd::ERRORS;
+use crate::brotli::Encoder;
+use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
+
+type Decoder = BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>;
+
+pub enum Brotli {
+    Compress(Box<Encoder>),
+    Decompress(Box<Decoder>),
+}
+
+impl Brotli {
+    pub fn compress(quality: u32, window: u32) -> Brotli {
+        Brotli::Compress(Box::new(Encoder::new(quality, window)))
+    }
+
+    pub fn decompress() -> Brotli {
+        let alloc = StandardAlloc::default;
+        Brotli::Decompress(Box::new(BrotliState::new(alloc(), alloc(), alloc())))
+    }
+
+    /// `flush`: 0 go on, 1 write all, 2 end the stream.
+    pub fn step(&mut self, input: &[u8], out: &mut [u8], flush: u8) -> Step {
+        match self {
+            Brotli::Compress(encoder) => {
+                // What waits goes first, and only then more is taken.
+                if !encoder.has_output() {
+                    encoder.write(input);
+                    match flush {
+                        0 => {}
+                        2 => encoder.finish(),
+                        _ => encoder.flush(),
+                    }
+                    return Step { read: input.len(), wrote: encoder.take(out), state: 0 };
+                }
+                Step { read: 0, wrote: encoder.take(out), state: 0 }
+            }
+            Brotli::Decompress(state) => {
+                let (mut left, mut read, mut room, mut wrote) = (input.len(), 0, out.len(), 0);
+                let mut total = 0;
+                let result = BrotliDecompressStream(
+                    &mut left, &mut read, input, &mut room, &mut wrote, out, &mut total, state,
+                );
+                let state = match result {
+                    BrotliResult::ResultSuccess => 1,
+                    BrotliResult::ResultFailure => {
+                        ERRORS + (state.error_code as i32).unsigned_abs() as usize
+                    }
+                    _ => 0,
+                };
+                Step { read, wrote, state }
+            }
+        }
+    }
+}
