@@ -63,6 +63,6 @@ export declare class Sandbox {
   /** Ends all that runs, and gives back the memory. */
   close(): void;
   [Symbol.asyncDispose](): Promise<void>;
-  /** How many workers there are, and how many of them wait. */
-  readonly workers: { all: number; free: number };
+  /** Workers there are, how many of them wait, and bytes of the kernel's memory, in which all files lie. */
+  readonly usage: { workers: number; free: number; kernelBytes: number };
 }

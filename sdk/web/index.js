@@ -73,7 +73,8 @@ export class Sandbox {
   /** The worker that answers; all others run guests. */
   #first;
   #free = [];
-  #all = new Set();
+  /** Every worker, with its count of messages posted (shared with it) and of those heard. */
+  #all = new Map();
   /** By slot: the worker that runs a guest there, and of which generation that is. */
   #running = new Map();
   #asked = new Map();
@@ -93,19 +94,17 @@ export class Sandbox {
     sandbox.#log = options.log ?? (() => {});
     CONTROL.forEach((value, n) => (sandbox.#control[n] = value));
     const base = options.baseUrl === undefined ? undefined : new URL(options.baseUrl, pageUrl());
-    const part = async (given, name) => {
-      if (given) return given;
-      if (!base) throw new SandboxError(`neither baseUrl nor ${name} is given`);
-      return load(new URL(name, base));
+    const part = (name) => {
+      if (base) return new URL(name, base);
+      throw new SandboxError(`neither baseUrl nor ${name} is given`);
     };
     try {
-      const [kernel, image] = await Promise.all([
-        part(options.kernel, 'wasibox.wasm'),
-        part(options.image, 'image.webc'),
-      ]);
+      // The image is loaded by the worker that keeps it: it is large.
+      const image = options.image ? new Uint8Array(options.image) : part('image.webc').href;
+      const kernel = options.kernel ?? (await load(part('wasibox.wasm')));
       sandbox.#kernel = await WebAssembly.compile(kernel);
       sandbox.#first = await sandbox.#make();
-      const booted = await sandbox.#ask('boot', { image: new Uint8Array(image) });
+      const booted = await sandbox.#ask('boot', { image });
       ({ modules: sandbox.#modules, slots: sandbox.#slots } = booted);
       const pool = Array.from({ length: options.workers ?? 3 }, () => sandbox.#make());
       sandbox.#free.push(...(await Promise.all(pool)));
@@ -198,7 +197,7 @@ export class Sandbox {
     const gone = new SandboxError('the session is closed');
     for (const { reject } of this.#asked.values()) reject(gone);
     this.#run?.reject(gone);
-    for (const worker of this.#all) worker.terminate();
+    for (const worker of this.#all.keys()) worker.terminate();
     this.#all.clear();
     this.#free = [];
     this.#memory = null;
@@ -208,9 +207,10 @@ export class Sandbox {
     this.close();
   }
 
-  /** How many workers there are, for tests: those that wait among them. */
-  get workers() {
-    return { all: this.#all.size, free: this.#free.length };
+  /** What the session has: workers, how many of them wait, bytes of the kernel with all files. */
+  get usage() {
+    const kernelBytes = this.#memory?.buffer.byteLength ?? 0;
+    return { workers: this.#all.size, free: this.#free.length, kernelBytes };
   }
 
   #needOpen() {
@@ -238,14 +238,17 @@ export class Sandbox {
         reject(error);
         this.#failed(worker, error);
       };
+      const count = { posted: new Int32Array(new SharedArrayBuffer(4)), heard: 0, allHeard: null };
       const worker = startWorker((message) => {
+        count.heard++;
         if (message.type === 'ready') resolve(worker);
         else this.#hear(worker, message);
+        if (count.heard === Atomics.load(count.posted, 0)) count.allHeard?.();
       }, failed);
-      this.#all.add(worker);
+      this.#all.set(worker, count);
       hold(worker, true);
       const [kernel, memory, control] = [this.#kernel, this.#memory, this.#control];
-      worker.postMessage({ type: 'start', kernel, memory, control });
+      worker.postMessage({ type: 'start', kernel, memory, control, posted: count.posted });
     }).then((worker) => (hold(worker, false), worker));
   }
 
@@ -321,9 +324,19 @@ export class Sandbox {
     const [guest, taken] = [(generation << 2) | GUEST, (generation << 2) | TAKEN];
     if (Atomics.compareExchange(words, slot, guest, taken) !== guest) return;
     this.#running.delete(slot);
-    const { worker } = running;
+    this.#terminate(running.worker)
+      .then(() => this.#ask('reap', { slot }))
+      .catch(() => {});
+  }
+
+  /** Ends a worker that posts no more, once all that it has posted was heard. */
+  async #terminate(worker) {
+    const count = this.#all.get(worker);
+    if (count.heard < Atomics.load(count.posted, 0)) {
+      await new Promise((resolve) => (count.allHeard = resolve));
+    }
     this.#all.delete(worker);
-    Promise.resolve(worker.terminate()).then(() => this.#ask('reap', { slot })).catch(() => {});
+    await worker.terminate();
   }
 }
 

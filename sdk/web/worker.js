@@ -3,7 +3,7 @@
 //
 // A worker that waits in the kernel gets no messages. So all that it needs comes with the one that starts it.
 
-import { listen, post } from './engine.js';
+import { listen, load, post as postUncounted } from './engine.js';
 
 /** Where `control` counts threads, and messages of output. */
 const THREADS = 0;
@@ -15,10 +15,17 @@ const CANNOT = 255;
 
 let memory;
 let control;
+/** How many messages this worker has posted: browsers drop those of a worker that has been ended since. */
+let posted;
 let modules = [];
 let kernel;
 /** The guest that runs here. */
 let guest = null;
+
+function post(message, transfer) {
+  Atomics.add(posted, 0, 1);
+  postUncounted(message, transfer);
+}
 
 // Views are made anew when memory has grown; so they are asked for at each use.
 let kernelView = new Uint8Array(0);
@@ -218,10 +225,11 @@ const text = (bytes) => new TextDecoder().decode(bytes);
 const encode = (string) => new TextEncoder().encode(string);
 const strings = (list) => give(encode(list.map((s) => `${s}\0`).join('')));
 
-/** Opens the image; compiles its programs. */
+/** Opens the image, bytes or where they are; compiles its programs. */
 async function boot(image) {
   kernel.exports._initialize();
-  const wrong = kernel.exports.wasibox_boot(...give(image));
+  const bytes = typeof image === 'string' ? await load(new URL(image)) : image;
+  const wrong = kernel.exports.wasibox_boot(...give(bytes));
   if (wrong > 0) throw new Error(text(answer(wrong)));
   const compiled = [];
   for (let n = 0; ; n++) {
@@ -257,7 +265,7 @@ const answers = {
 
 async function onMessage(message) {
   if (message.type === 'start') {
-    ({ memory, control } = message);
+    ({ memory, control, posted } = message);
     instantiate(message.kernel);
     post({ type: 'ready' });
   } else if (message.type === 'thread') {

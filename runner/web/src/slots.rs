@@ -1,7 +1,7 @@
 //! Which worker runs which guest, and whether it is in the guest's code: what the page must know to end it.
 //!
 //! Each running process has a slot, a word in this module's memory: its generation, and in the lowest two bits the
-//! state. The page ends a guest by changing [`GUEST`] to [`TAKEN`] in the word that it was told of. If that succeeds, the
+//! state. The page ends a guest by changing [`GUEST`] to 3, taken, in the word that it was told of. If that succeeds, the
 //! worker is in guest code, has nothing of the kernel locked, and can be terminated; it can come to no call any more,
 //! since it stops at [`to_kernel`]. If not, it is in the kernel, which sees the signal by itself, or the slot is another
 //! process's by now, which the generation tells.
@@ -16,14 +16,13 @@ pub const SLOTS: usize = 64;
 const FREE: u32 = 0;
 const KERNEL: u32 = 1;
 const GUEST: u32 = 2;
-const TAKEN: u32 = 3;
 const STATE: u32 = 3;
 
 static WORDS: [AtomicU32; SLOTS] = [const { AtomicU32::new(FREE) }; SLOTS];
 
 thread_local! {
-    /// The slot of the process that this worker runs.
-    static HERE: Cell<Option<usize>> = const { Cell::new(None) };
+    /// The slot of the process that this worker runs, with its generation's bits.
+    static HERE: Cell<Option<(usize, u32)>> = const { Cell::new(None) };
 }
 
 /// Where the words lie.
@@ -39,7 +38,7 @@ pub fn take() -> Option<(u32, u32)> {
         if old & STATE == FREE
             && word.compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst).is_ok()
         {
-            HERE.set(Some(n));
+            HERE.set(Some((n, old & !STATE)));
             return Some((n as u32, old >> 2));
         }
     }
@@ -50,7 +49,7 @@ pub fn take() -> Option<(u32, u32)> {
 pub fn give(slot: Option<u32>) {
     let n = match slot {
         Some(n) => Some(n as usize),
-        None => HERE.take(),
+        None => HERE.take().map(|(n, _)| n),
     };
     if let Some(word) = n.and_then(|n| WORDS.get(n)) {
         let old = word.load(Ordering::SeqCst);
@@ -69,17 +68,13 @@ pub fn to_kernel() {
 }
 
 fn turn(from: u32, to: u32) {
-    let Some(word) = HERE.get().and_then(|n| WORDS.get(n)) else { return };
-    let generation = word.load(Ordering::SeqCst) & !STATE;
-    let change = word.compare_exchange(
-        generation | from,
-        generation | to,
-        Ordering::SeqCst,
-        Ordering::SeqCst,
-    );
-    if change.is_err_and(|now| now & STATE == TAKEN) {
+    let Some((n, generation)) = HERE.get() else { return };
+    let (old, new) = (generation | from, generation | to);
+    let changed = WORDS[n].compare_exchange(old, new, Ordering::SeqCst, Ordering::SeqCst);
+    // A guest that the kernel has ended left its code by a call, which has changed the word.
+    if changed.is_err_and(|now| now != new) {
+        // It was taken, and is about to be terminated. A browser may be late: another process has the slot by then.
         loop {
-            // It is about to be terminated.
             std::thread::park();
         }
     }

@@ -1,0 +1,131 @@
+// The tests in a real browser: browser.js chromium|firefox PROGRAM. WASIBOX_DIST is the folder with `web` and the image.
+//
+// No driver is needed: the browser opens a page of a server here, and the page tells the server what became of each test.
+
+import { spawn } from 'node:child_process';
+import { createReadStream, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { extname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const [kind, program] = process.argv.slice(2);
+const dist = process.env.WASIBOX_DIST;
+const tests = fileURLToPath(new URL('.', import.meta.url));
+/** The page says nothing for so long when its process has died. */
+const SILENCE = 180_000;
+
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' };
+/** What makes a page isolated, so that it may share memory with workers. */
+const ISOLATED = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Embedder-Policy': 'require-corp',
+};
+
+/** The file that is served at a path. */
+function fileOf(path) {
+  if (path === '/web/image.webc') return join(dist, 'image.webc');
+  if (path.startsWith('/web/')) return join(dist, normalize(path));
+  return join(tests, normalize(path));
+}
+
+function serve(request, response) {
+  if (request.method === 'POST') {
+    const parts = [];
+    request.on('data', (part) => parts.push(part));
+    request.on('end', () => {
+      response.writeHead(204).end();
+      hear(JSON.parse(Buffer.concat(parts).toString()));
+    });
+    return;
+  }
+  const file = fileOf(new URL(request.url, 'http://host').pathname);
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  if (size === undefined) {
+    response.writeHead(404, ISOLATED).end();
+    return;
+  }
+  const type = TYPES[extname(file)] ?? 'application/octet-stream';
+  response.writeHead(200, { ...ISOLATED, 'Content-Type': type, 'Content-Length': size });
+  createReadStream(file).pipe(response);
+}
+
+let passed = 0;
+let failed = 0;
+let clock;
+
+function hear(result) {
+  clearTimeout(clock);
+  clock = setTimeout(() => end(`the page has said nothing for ${SILENCE / 1000} s`), SILENCE);
+  if (result.over !== undefined) {
+    end(passed === result.over && failed === 0 ? null : `${failed} of ${result.over} failed`);
+  } else if (result.error === undefined) {
+    passed++;
+    console.log(`ok    ${result.name} (${result.ms} ms)`);
+  } else {
+    failed++;
+    console.log(`FAIL  ${result.name}\n${result.error.replace(/^/gm, '      ')}`);
+  }
+}
+
+const profile = mkdtempSync(join(tmpdir(), 'wasibox-web-'));
+
+/** How each browser is told to open a page without a window, with nothing of a user's. */
+const ARGUMENTS = {
+  // Root has no sandbox in Chromium, and what it opens here is ours alone.
+  chromium: (url) => [
+    ...['--headless', '--no-sandbox', '--no-first-run', '--disable-gpu', '--disable-dev-shm-usage'],
+    ...['--disable-background-networking', `--user-data-dir=${profile}`, url],
+  ],
+  firefox: (url) => ['--headless', '--no-remote', '--profile', profile, url],
+};
+/** No page of its own, no requests of its own. */
+const FIREFOX = [
+  'user_pref("browser.aboutwelcome.enabled", false);',
+  'user_pref("datareporting.policy.dataSubmissionEnabled", false);',
+  'user_pref("app.normandy.enabled", false);',
+  'user_pref("network.captive-portal-service.enabled", false);',
+  'user_pref("network.connectivity-service.enabled", false);',
+];
+
+let browser;
+let isOver = false;
+
+function end(problem) {
+  if (isOver) return;
+  isOver = true;
+  clearTimeout(clock);
+  if (problem) console.log(problem);
+  console.log(`${kind}: ${passed} passed, ${failed} failed`);
+  process.exitCode = problem ? 1 : 0;
+  server.close();
+  server.closeAllConnections();
+  if (browser?.exitCode === null) {
+    // With the processes that it has begun.
+    process.kill(-browser.pid, 'SIGKILL');
+    browser.once('exit', remove);
+  } else {
+    remove();
+  }
+}
+
+function remove() {
+  rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+}
+
+if (!(kind in ARGUMENTS) || !program) {
+  console.error('usage: browser.js chromium|firefox PROGRAM');
+  process.exit(2);
+}
+if (kind === 'firefox') writeFileSync(join(profile, 'user.js'), FIREFOX.join('\n'));
+const server = createServer(serve);
+server.listen(0, '127.0.0.1', () => {
+  const url = `http://127.0.0.1:${server.address().port}/page.html`;
+  clock = setTimeout(() => end('the browser has not opened the page'), SILENCE);
+  // A group of its own, which is ended with it.
+  browser = spawn(program, ARGUMENTS[kind](url), { stdio: 'ignore', detached: true });
+  browser.on('error', (error) => end(`${program}: ${error.message}`));
+  browser.on('exit', (code) => end(`the browser has ended: ${code}`));
+});
+process.on('SIGINT', () => end('interrupted'));
+process.on('SIGTERM', () => end('ended'));
