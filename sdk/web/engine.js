@@ -7,6 +7,9 @@ const { Worker: AnyWorker, parentPort } = isNode
   ? await import('node:worker_threads')
   : { Worker: globalThis.Worker, parentPort: null };
 
+/** MiB of stack, where workers can be given one: as the native runner's. A page's have what the browser gives. */
+const STACK = 16;
+
 /**
  * Starts a worker of this package.
  * @param {(message: any) => void} onMessage
@@ -14,7 +17,7 @@ const { Worker: AnyWorker, parentPort } = isNode
  */
 export function startWorker(onMessage, onError) {
   const url = new URL('./worker.js', import.meta.url);
-  const worker = new AnyWorker(url, { type: 'module' });
+  const worker = new AnyWorker(url, { type: 'module', resourceLimits: { stackSizeMb: STACK } });
   if (isNode) {
     worker.on('message', onMessage);
     worker.on('error', onError);

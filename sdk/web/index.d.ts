@@ -15,6 +15,8 @@ export interface CreateOptions {
 export interface ExecOptions {
   /** Standard input; empty by default. */
   stdin?: string | Uint8Array | Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+  /** The directory that it begins in, absolute; `/home/user` by default. */
+  cwd?: string;
   /** Variables beside the usual ones. */
   env?: Record<string, string>;
   /** Milliseconds after which the command is ended. */

@@ -19,7 +19,18 @@ const LIMIT = 1 << 8;
 const INTERRUPTED = 1 << 9;
 
 const HOME = '/home/user';
-const ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME, USER: 'user', LANG: 'C.UTF-8', PWD: HOME };
+/** As in the native runner, `Exec::default_env`. */
+const ENV = {
+  HOME,
+  HOSTNAME: 'box',
+  LANG: 'C.UTF-8',
+  LOGNAME: 'user',
+  PATH: '/usr/local/bin:/usr/bin:/bin',
+  SHELL: '/bin/sh',
+  TERM: 'dumb',
+  TZ: 'UTC',
+  USER: 'user',
+};
 
 /** A failure of the session, not of a command. `errno` is WASI's number where the kernel has told one. */
 export class SandboxError extends Error {
@@ -79,7 +90,9 @@ export class Sandbox {
   #running = new Map();
   #asked = new Map();
   #lastId = 0;
+  /** How many messages of output were handed on, and by their number those that have come too early. */
   #received = 0;
+  #early = new Map();
   #run = null;
   #queue = Promise.resolve();
   #isClosed = false;
@@ -126,10 +139,11 @@ export class Sandbox {
     this.#needOpen();
     options.signal?.throwIfAborted();
     const argv = typeof command === 'string' ? ['bash', '-c', command] : [...command];
-    if ([...argv, ...Object.entries(options.env ?? {}).flat()].some((s) => s.includes('\0'))) {
+    if ([...argv, options.cwd ?? '', ...Object.entries(options.env ?? {}).flat()].some((s) => s.includes('\0'))) {
       throw new SandboxError('strings of a command have no NUL');
     }
-    const env = Object.entries({ ...ENV, ...options.env }).map(([name, value]) => `${name}=${value}`);
+    const cwd = options.cwd ?? HOME;
+    const env = Object.entries({ ...ENV, PWD: cwd, ...options.env }).map(([name, value]) => `${name}=${value}`);
     const parts = [[], [], []];
     const told = [null, options.onStdout, options.onStderr];
     const code = await new Promise((resolve, reject) => {
@@ -151,10 +165,11 @@ export class Sandbox {
         reject: (error) => (settle(), reject(error)),
       };
       options.signal?.addEventListener('abort', abort, { once: true });
-      this.#ask('run', { argv, env })
+      this.#ask('run', { argv, env, cwd })
         .then(() => this.#feed(options.stdin ?? ''))
         .catch((error) => this.#run?.reject(error));
     });
+    if (code === -125) throw new SandboxError(`${cwd}: no such directory`);
     if (code === -127) throw new SandboxError(`${argv[0]}: command not found`);
     if (code < 0) throw new SandboxError(`${argv[0]}: cannot be run`);
     return new Result(code, parts[1], parts[2]);
@@ -283,8 +298,8 @@ export class Sandbox {
         setTimeout(() => this.#end(message.slot, message.generation), GRACE);
         break;
       case 'output':
-        this.#received++;
-        this.#run?.output(message.stream, message.bytes);
+        this.#early.set(message.number, message);
+        this.#output();
         this.#settle();
         break;
       case 'room':
@@ -300,7 +315,15 @@ export class Sandbox {
     }
   }
 
-  /** A run is over when all its output has come: messages of several workers come in any order. */
+  /** Hands on what has come, in the order in which it was written: messages of several workers come in any order. */
+  #output() {
+    for (let next; (next = this.#early.get(this.#received)); this.#received++) {
+      this.#early.delete(this.#received);
+      this.#run?.output(next.stream, next.bytes);
+    }
+  }
+
+  /** A run is over when all its output has come. */
   #settle() {
     const ended = this.#run?.ended;
     if (ended && this.#received >= ended.sent) this.#run.resolve(ended.code);

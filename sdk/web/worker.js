@@ -93,8 +93,8 @@ const host = {
   output(stream, from, length) {
     [from, length] = [from >>> 0, length >>> 0];
     const bytes = kernelBytes(from + length).slice(from, from + length);
-    Atomics.add(control, SENT, 1);
-    post({ type: 'output', stream, bytes }, [bytes.buffer]);
+    const number = Atomics.add(control, SENT, 1);
+    post({ type: 'output', number, stream, bytes }, [bytes.buffer]);
   },
   input_wake: () => post({ type: 'room' }),
   done: (code) => post({ type: 'done', code, sent: Atomics.load(control, SENT) }),
@@ -209,6 +209,27 @@ function instantiate(module) {
   });
 }
 
+/** A module with one function, which counts its calls in a global and calls itself: `(func $f (global.set ...) (call $f))`. */
+const PROBE = [
+  ...[0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 6, 6, 1, 127, 1, 65, 0, 11],
+  ...[7, 9, 2, 1, 102, 0, 0, 1, 100, 3, 0, 10, 13, 1, 11, 0, 35, 0, 65, 1, 106, 36, 0, 16, 0, 11],
+];
+/** Bytes of its frame in V8 and SpiderMonkey: return address, frame pointer, instance and what marks the kind of frame. */
+const FRAME = 48;
+/** What guests are told of a byte: code that is not optimised yet has larger frames than the native runner's. */
+const TOLD = 5 / 8;
+
+/** Bytes of stack that guests of this worker have, reckoned as `box_abi::STACK` says. */
+function stackBytes() {
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(PROBE)));
+  try {
+    exports.f();
+  } catch {
+    // The stack is used up, as it was meant to be.
+  }
+  return Math.floor(exports.d.value * FRAME * TOLD);
+}
+
 /** Hands bytes to the kernel: address and length, the arguments of an export. */
 function give(bytes) {
   const at = kernel.exports.wasibox_alloc(bytes.length) >>> 0;
@@ -229,7 +250,7 @@ const strings = (list) => give(encode(list.map((s) => `${s}\0`).join('')));
 async function boot(image) {
   kernel.exports._initialize();
   const bytes = typeof image === 'string' ? await load(new URL(image)) : image;
-  const wrong = kernel.exports.wasibox_boot(...give(bytes));
+  const wrong = kernel.exports.wasibox_boot(...give(bytes), stackBytes());
   if (wrong > 0) throw new Error(text(answer(wrong)));
   const compiled = [];
   for (let n = 0; ; n++) {
@@ -245,8 +266,8 @@ async function boot(image) {
 /** What the page asks the first worker. */
 const answers = {
   boot: ({ image }) => boot(image),
-  run({ argv, env }) {
-    if (!kernel.exports.wasibox_run(...strings(argv), ...strings(env))) {
+  run({ argv, env, cwd }) {
+    if (!kernel.exports.wasibox_run(...strings(argv), ...strings(env), ...give(encode(cwd)))) {
       throw new Error('no worker can be started');
     }
   },

@@ -48,8 +48,9 @@ const TASKS: &[(&str, &str, &str)] = &[
     ("book", "", "make the pages of docs/ a book in dist/book"),
     (
         "web",
-        "[--browser chromium|firefox|KIND=PROGRAM]",
-        "build the package for pages and Node, and run its tests in Node or in a page of that browser; dist/ must be there",
+        "[--cases | --browser chromium|firefox|KIND=PROGRAM]",
+        "build the package for pages and Node, and run its tests in Node, or in a page of that browser; --cases: those of \
+         tests/cases, in Node; dist/ must be there",
     ),
     ("run", "[--] CMD [ARG...]", "run a command in dist/image.webc"),
     ("test", "[--fast]", "all checks and tests; --fast leaves out lints and host crates"),

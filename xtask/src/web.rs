@@ -2,6 +2,8 @@
 //!
 //! The image is not copied: it is `dist/image.webc`.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
@@ -67,14 +69,74 @@ fn test_in(browser: &str) -> Result<()> {
     env::run(node()?.arg(script).args([kind, program]))
 }
 
+/// Runs the harness's cases in Node: all that the image must pass.
+fn test_cases() -> Result<()> {
+    let mut list = Vec::new();
+    let folder = env::root().join("tests/cases");
+    for file in case_files(&folder)? {
+        let text = String::from_utf8(env::read(&file)?)?;
+        let Cases { case } = toml::from_str(&text).with_context(|| file.display().to_string())?;
+        let name = file.strip_prefix(&folder)?.display().to_string();
+        for case in case.into_iter().filter(|c| c.targets.iter().any(|t| t == "wasm")) {
+            list.push(Case { file: name.clone(), ..case });
+        }
+    }
+    let json = env::cache()?.join("web-cases.json");
+    env::write(&json, &serde_json::to_vec(&list)?)?;
+    env::run(node()?.arg(env::root().join("sdk/web/test/cases.js")).arg(json))
+}
+
+fn case_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => files.extend(case_files(&path)?),
+            false if path.extension().is_some_and(|e| e == "toml") => files.push(path),
+            false => {}
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The part of `tests/harness/src/case.rs` that a case's run takes.
+#[derive(serde::Deserialize)]
+struct Cases {
+    case: Vec<Case>,
+}
+
+#[derive(serde::Deserialize, serde::Serialize)]
+struct Case {
+    #[serde(skip_deserializing)]
+    file: String,
+    name: String,
+    script: String,
+    #[serde(default)]
+    stdin: String,
+    #[serde(default)]
+    files: BTreeMap<String, String>,
+    stdout: String,
+    stderr: Option<String>,
+    #[serde(default)]
+    status: i32,
+    #[serde(default = "every_target", skip_serializing)]
+    targets: Vec<String>,
+}
+
+fn every_target() -> Vec<String> {
+    vec!["wasm".into()]
+}
+
 /// Builds the package and runs its tests.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args[..] {
         [] => build().and_then(|()| test())?,
+        ["--cases"] => build().and_then(|()| test_cases())?,
         ["--browser", browser] => build().and_then(|()| test_in(browser))?,
         _ => {
-            eprintln!("usage: cargo xtask web [--browser chromium|firefox|KIND=PROGRAM]");
+            eprintln!("usage: cargo xtask web [--cases | --browser chromium|firefox|KIND=PROGRAM]");
             return Ok(ExitCode::from(2));
         }
     }

@@ -54,8 +54,11 @@ pub fn open_at<H: Host>(
         directory: oflags & O_DIRECTORY != 0,
         follow: lookup & FOLLOW != 0,
     };
-    if !write && is_list_of_processes(base, path) {
-        return list_of_processes(c);
+    if !write && is_node(base, path, box_abi::PROCESSES) {
+        return told(c, &c.process.kernel.list(box_abi::PIPE_CAPACITY));
+    }
+    if !write && is_node(base, path, box_abi::STACK) {
+        return told(c, c.process.kernel.limits.stack.to_string().as_bytes());
     }
     let mode = if how.create { NEW_FILE & !c.process.umask() } else { 0 };
     let open = match c.process.kernel.vfs.open(base, path, how, mode)? {
@@ -96,16 +99,16 @@ fn remember<H: Host>(
     open.set_name(found, &c.process.kernel.budget)
 }
 
-fn is_list_of_processes(base: &Loc, path: &[u8]) -> bool {
-    let absolute = path == box_abi::PROCESSES.as_bytes();
+fn is_node(base: &Loc, path: &[u8], node: &str) -> bool {
+    let absolute = path == node.as_bytes();
     let root = matches!(base, Loc::Tree(ino) if *ino == wasibox_vfs::tree::ROOT);
-    absolute || root && box_abi::PROCESSES.as_bytes().strip_prefix(b"/") == Some(path)
+    absolute || root && node.as_bytes().strip_prefix(b"/") == Some(path)
 }
 
-/// The list as it is now, in a pipe that nobody writes to any more.
-fn list_of_processes<H: Host>(c: &Call<'_, H>) -> Result<Arc<OpenFile>, Errno> {
+/// A text as it is now, in a pipe that nobody writes to any more.
+fn told<H: Host>(c: &Call<'_, H>, text: &[u8]) -> Result<Arc<OpenFile>, Errno> {
     let (read, write) = c.process.kernel.vfs.pipe()?;
-    write.try_write(&c.process.kernel.list(box_abi::PIPE_CAPACITY))?;
+    write.try_write(text)?;
     Ok(OpenFile::new(File::PipeRead(read), true, false))
 }
 

@@ -48,8 +48,20 @@ impl Guest<Web> for Here {
     }
 }
 
+/// Frames that are tried out before a call: with the 64 bytes that each has at least, more than the kernel needs.
+const FRAMES: u32 = 600;
+
+/// Uses up and gives back the stack that a call may need. The engine's stack is the guest's and the kernel's: where it
+/// overflows, this must be before the kernel has locked anything, and is the guest's end as if it had been in its own code.
+#[inline(never)]
+fn try_stack(frames: u32) -> u32 {
+    // Hidden from the optimiser, which would make a loop of it.
+    if frames == 0 { 0 } else { std::hint::black_box(try_stack(frames - 1)) + 1 }
+}
+
 /// Serves a call. One that ends the guest does not return: nothing of it is left by then.
 pub fn enter(call: impl FnOnce(&mut Call<'_, Web>) -> Sys) -> i32 {
+    try_stack(FRAMES);
     slots::to_kernel();
     match wasibox_kernel::enter(&mut Here, call) {
         Ok(errno) => {
@@ -62,6 +74,7 @@ pub fn enter(call: impl FnOnce(&mut Call<'_, Web>) -> Sys) -> i32 {
 
 /// Serves `proc_exit`.
 pub fn exit(code: u8) -> ! {
+    try_stack(FRAMES);
     slots::to_kernel();
     end(Halt::Exit(code))
 }

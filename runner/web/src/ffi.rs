@@ -141,10 +141,10 @@ fn strings(at: *mut u8, len: usize) -> Vec<Vec<u8>> {
     out
 }
 
-/// Opens an image; 0, or the length of a message for `wasibox_answer`.
+/// Opens an image, whose guests have a stack of so many bytes; 0, or the length of a message for `wasibox_answer`.
 #[unsafe(no_mangle)]
-extern "C" fn wasibox_boot(at: *mut u8, len: usize) -> usize {
-    crate::session::boot(taken(at, len)).map_or_else(crate::session::answer, |()| 0)
+extern "C" fn wasibox_boot(at: *mut u8, len: usize, stack: usize) -> usize {
+    crate::session::boot(taken(at, len), stack).map_or_else(crate::session::answer, |()| 0)
 }
 
 /// The name of the image's program of that number; its length, 0 if there is none.
@@ -179,10 +179,18 @@ extern "C" fn wasibox_slots() -> u32 {
 
 /// Runs a command in a worker of its own, which tells `done` what `session::run` says. Nothing waits here.
 #[unsafe(no_mangle)]
-extern "C" fn wasibox_run(argv: *mut u8, argv_len: usize, env: *mut u8, env_len: usize) -> u32 {
+extern "C" fn wasibox_run(
+    argv: *mut u8,
+    argv_len: usize,
+    env: *mut u8,
+    env_len: usize,
+    cwd: *mut u8,
+    cwd_len: usize,
+) -> u32 {
     let (argv, env) = (strings(argv, argv_len), strings(env, env_len));
+    let command = crate::session::Command { argv, env, cwd: taken(cwd, cwd_len) };
     crate::session::expect();
-    let run = move || done(crate::session::run(argv, env));
+    let run = move || done(crate::session::run(command));
     std::thread::Builder::new().spawn(run).is_ok().into()
 }
 

@@ -27,8 +27,14 @@ static KERNEL: Mutex<Option<Arc<Kernel>>> = Mutex::new(None);
 /// What the last export has answered with.
 static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Where commands begin.
-const HOME: &[u8] = b"/home/user";
+/// A command to run.
+pub struct Command {
+    pub argv: Vec<Vec<u8>>,
+    pub env: Vec<Vec<u8>>,
+    /// The directory that it begins in.
+    pub cwd: Vec<u8>,
+}
+
 /// Bytes of memory for all that guests have, as natively. What an engine really gives may be less.
 const MEMORY: u64 = 2 << 30;
 /// What a program begins with, as far as nobody has looked: its module says it to the engine, which charges nothing.
@@ -62,10 +68,10 @@ pub fn program(number: u32) -> Option<&'static [u8]> {
     session.image.atom(session.names.get(number as usize)?)
 }
 
-/// Opens the image of the session.
-pub fn boot(image: Vec<u8>) -> Result<(), String> {
+/// Opens the image of the session, whose guests have a stack of so many bytes.
+pub fn boot(image: Vec<u8>, stack: usize) -> Result<(), String> {
     let image = Arc::new(Image::from_bytes("the image", image).map_err(|e| e.to_string())?);
-    let limits = Limits { processes: slots::SLOTS, memory: MEMORY, ..Limits::default() };
+    let limits = Limits { processes: slots::SLOTS, memory: MEMORY, stack, ..Limits::default() };
     let budget = Budget::new(limits.memory);
     let names: Vec<String> = image.atoms().keys().cloned().collect();
     let number = |atom: &str| names.iter().position(|n| n == atom).map(|n| Program(n as u32));
@@ -79,10 +85,11 @@ pub fn boot(image: Vec<u8>) -> Result<(), String> {
 }
 
 /// Runs a command to its end: its status as a shell reports it, with [`LIMIT`] if a limit has ended it, [`INTERRUPTED`] if
-/// the page has; negative if it could not be started: 127 where it was not found, else 126.
-pub fn run(argv: Vec<Vec<u8>>, env: Vec<Vec<u8>>) -> i32 {
+/// the page has; negative if it could not be started: 125 where its directory is none, 127 where it was not found, else 126.
+pub fn run(command: Command) -> i32 {
     let Some(session) = SESSION.get() else { return -126 };
-    match begin(session, argv, env) {
+    let Ok((loc, cwd)) = session.vfs.chdir(&Loc::Tree(ROOT), &command.cwd) else { return -125 };
+    match begin(session, command, Cwd::new(loc, cwd)) {
         Err(Errno::NOENT) => -127,
         Err(_) => -126,
         Ok(kernel) => {
@@ -106,15 +113,15 @@ pub fn run(argv: Vec<Vec<u8>>, env: Vec<Vec<u8>>) -> i32 {
 const LIMIT: i32 = 1 << 8;
 const INTERRUPTED: i32 = 1 << 9;
 
-fn begin(session: &Session, argv: Vec<Vec<u8>>, env: Vec<Vec<u8>>) -> Result<Arc<Kernel>, Errno> {
+fn begin(session: &Session, command: Command, cwd: Cwd) -> Result<Arc<Kernel>, Errno> {
     let Session { vfs, limits, budget, .. } = session;
-    let (loc, path) = vfs.chdir(&Loc::Tree(ROOT), HOME)?;
+    let Command { argv, env, .. } = command;
     let name = argv.first().ok_or(Errno::INVAL)?;
     let name = match name.contains(&b'/') {
         true => name.clone(),
         false => [b"/usr/bin/", name.as_slice()].concat(),
     };
-    let (program, argv) = find_program(vfs, &loc, &name, argv)?;
+    let (program, argv) = find_program(vfs, &cwd.loc, &name, argv)?;
     let meter = Arc::new(Meter::new(limits.output));
     let output = |stream| File::Stream(Arc::new(Output { stream, meter: meter.clone() }));
     let opens = [
@@ -137,7 +144,7 @@ fn begin(session: &Session, argv: Vec<Vec<u8>>, env: Vec<Vec<u8>>) -> Result<Arc
     );
     *lock(&KERNEL) = Some(kernel.clone());
     let start = Start { program, argv, env };
-    match kernel.spawn(1, start, fds, Cwd::new(loc, path), 0, None) {
+    match kernel.spawn(1, start, fds, cwd, 0, None) {
         Ok(_) => Ok(kernel),
         Err(wasibox_kernel::SpawnError::Errno(e)) => Err(e),
         Err(wasibox_kernel::SpawnError::Program(_)) => Err(Errno::NOEXEC),

@@ -2,6 +2,8 @@
 
 import * as assert from './assert.js';
 
+const isNode = typeof process !== 'undefined';
+
 /**
  * Tells the tests, in their order: they share a session.
  * @param {object} sdk what `index.js` exports
@@ -88,6 +90,10 @@ export function define({ Sandbox, SandboxError }, at, test) {
     const { stdoutBytes } = await box.exec('seq 200000');
     const expected = Array.from({ length: 200000 }, (_, n) => `${n + 1}\n`).join('');
     assert.equal(new TextDecoder().decode(stdoutBytes), expected);
+    // Each line is another process's.
+    const turns = 'for i in $(seq 100); do echo a$i; /usr/bin/printf "b$i\\n"; (echo c$i) & wait; done';
+    const lines = Array.from({ length: 100 }, (_, n) => `a${n + 1}\nb${n + 1}\nc${n + 1}\n`);
+    for (let n = 0; n < 5; n++) assert.deepEqual(await out(turns), ok(lines.join('')));
     const seen = [];
     const onStdout = (bytes) => seen.push([performance.now(), new TextDecoder().decode(bytes)]);
     await box.exec('echo a; sleep 0.3; echo b', { onStdout });
@@ -114,6 +120,50 @@ export function define({ Sandbox, SandboxError }, at, test) {
     const mean = 'import pandas as pd; print(pd.DataFrame({"a": [1, 2, 6]}).a.mean())';
     assert.deepEqual(await out(['python3', '-c', mean]), ok('3.0\n'));
     assert.deepEqual(await out(['node', '-e', 'console.log([1, 2, 3].map((n) => n * n))']), ok('[ 1, 4, 9 ]\n'));
+  });
+
+  test('a deep recursion of the shell is an error of the shell', async () => {
+    const down = 'f() { [ $1 = 0 ] || f $(( $1 - 1 )); echo $1; }; f 40 | tail -1';
+    assert.deepEqual(await out(down), ok('40\n'));
+    for (const line of [
+      'f() { f $(( $1 + 1 )); }; f 0',
+      'f() { if true; then for i in 1; do f; done; fi; }; f',
+      'f() { eval f; }; f',
+    ]) {
+      const { status, stderr } = await out(line);
+      assert.equal(status, 1, line);
+      assert.match(stderr, /nesting level exceeded/, line);
+    }
+    // What is substituted fails; the commands around it go on.
+    assert.match((await out('f() { echo $(f); }; f')).stderr, /nesting level exceeded/);
+  });
+
+  // Browsers give workers half a megabyte or one: C code that calls itself uses it up before CPython's own limit.
+  if (isNode) {
+    test('a deep recursion of C code is an error of the program', async () => {
+      const scripts = [
+        'import json; json.loads("[" * 100000)',
+        'x = []\nfor i in range(100000): x = [x]\nrepr(x)',
+        'def f(): return sorted([1], key=lambda x: f())\nf()',
+        'import re; re.compile("(" * 50000 + ")" * 50000)',
+      ];
+      for (const script of scripts) {
+        const { status, stderr } = await out(['python3', '-c', script]);
+        assert.equal(status, 1, script);
+        assert.match(stderr, /^RecursionError/m, script);
+      }
+      const node = 'function f() { [1].forEach(f); } try { f(); } catch (e) { console.log(e instanceof RangeError); }';
+      assert.deepEqual(await out(['node', '-e', node]), ok('true\n'));
+    });
+  }
+
+  test('a command begins where it is told', async () => {
+    assert.deepEqual(await out('pwd; echo $PWD; ls -d zone*', { cwd: '/usr/share' }), ok('/usr/share\n/usr/share\nzoneinfo\n'));
+    await assert.rejects(out('true', { cwd: '/nowhere' }), SandboxError);
+    // What every command finds, as in the native runner.
+    const { stdout } = await out(['env', '-u', '_']);
+    const names = stdout.split('\n').map((line) => line.split('=')[0]).filter(Boolean).sort();
+    assert.deepEqual(names, ['HOME', 'HOSTNAME', 'LANG', 'LOGNAME', 'PATH', 'PWD', 'SHELL', 'TERM', 'TZ', 'USER']);
   });
 
   test('processes are limited, and the session goes on', async () => {

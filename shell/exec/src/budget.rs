@@ -22,13 +22,13 @@ pub struct Limits {
     pub background: u64,
     /// Bytes written by builtins or captured.
     pub output_bytes: u64,
-    /// Bytes of the stack that nesting may use.
-    pub stack_bytes: usize,
 }
 
-/// What any host bears: engines give a guest 1 MiB where nobody asks for more.
-const STACK: usize = if cfg!(target_os = "wasi") { 700 * 1024 } else { 6 * 1024 * 1024 };
-
+/// Bytes of the stack that nesting may use before the host is asked how large it is.
+const UNASKED: usize = if cfg!(target_os = "wasi") { 64 * 1024 } else { 6 * 1024 * 1024 };
+/// What a host bears that does not tell: engines give a guest 1 MiB where nobody asks for more.
+const UNTOLD: usize = 700 * 1024;
+/// The most, and what stays of the stack in linear memory for parser and expansion.
 const DEEP_STACK: usize = 5 * 1024 * 1024;
 const STACK_RESERVE: usize = 512 * 1024;
 
@@ -42,7 +42,6 @@ impl Limits {
         processes: 1_000,
         background: 32,
         output_bytes: 64 << 20,
-        stack_bytes: STACK,
     };
     /// The default: stops bombs, lets work through. Time and memory of the whole session are the
     /// runner's to limit.
@@ -54,7 +53,6 @@ impl Limits {
         processes: u64::MAX,
         background: 1_024,
         output_bytes: u64::MAX,
-        stack_bytes: STACK,
     };
     pub const PERMISSIVE: Limits =
         Limits { expansion_bytes: u64::MAX, background: u64::MAX, ..Limits::NORMAL };
@@ -132,7 +130,9 @@ pub struct Budget {
     pub processes: u64,
     pub output_bytes: u64,
     stack_base: usize,
-    deep_checked: bool,
+    /// Bytes of the stack that nesting may use, as far as is known.
+    stack_bytes: usize,
+    is_stack_known: bool,
     start: Instant,
 }
 
@@ -154,7 +154,8 @@ impl Budget {
             processes: 0,
             output_bytes: 0,
             stack_base: stack_now(),
-            deep_checked: false,
+            stack_bytes: UNASKED,
+            is_stack_known: cfg!(not(target_os = "wasi")),
             start: Instant::now(),
         }
     }
@@ -168,21 +169,21 @@ impl Budget {
     #[inline]
     pub fn stack_low(&mut self) -> bool {
         let used = self.stack_base.abs_diff(stack_now());
-        used > self.limits.stack_bytes && used > self.deep_stack()
+        used > self.stack_bytes && used > self.known_stack()
     }
 
-    /// Our own runner, known by its bridge, gives 16 MiB; asked only when it matters.
+    /// What the host says of the stack; asked only when it matters.
     #[cold]
-    fn deep_stack(&mut self) -> usize {
-        if !self.deep_checked {
-            self.deep_checked = true;
-            if cfg!(target_os = "wasi") && std::path::Path::new(box_sys::PIPE_DIR).exists() {
-                // The stack in linear memory ends at address 0; a reserve stays for parser and expansion.
-                let room = self.stack_base.saturating_sub(STACK_RESERVE);
-                self.limits.stack_bytes = self.limits.stack_bytes.max(room.min(DEEP_STACK));
-            }
+    fn known_stack(&mut self) -> usize {
+        if !self.is_stack_known {
+            self.is_stack_known = true;
+            // Of 16 MiB, the runner's default, 5 MiB in linear memory leave the engine's own frames enough.
+            let told = box_sys::engine_stack().map_or(UNTOLD, |bytes| bytes / 16 * 5);
+            // The stack in linear memory ends at address 0.
+            let room = self.stack_base.saturating_sub(STACK_RESERVE);
+            self.stack_bytes = told.min(DEEP_STACK).min(room.max(UNTOLD));
         }
-        self.limits.stack_bytes
+        self.stack_bytes
     }
 
     /// What a spawned subshell goes on from.

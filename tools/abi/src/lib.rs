@@ -77,6 +77,11 @@ pub const GROUP_NEW: &str = "new";
 /// milliseconds are CPU time, then LENGTH bytes: its arguments, each with a NUL behind it.
 pub const PROCESSES: &str = "/.box/processes";
 
+/// The bytes of a process's call stack, as a decimal number: what an engine keeps of it, beside the stack in linear memory.
+/// Programs bound their recursion by it. Frames are reckoned as optimised code makes them: a host whose engine runs
+/// larger ones tells of less than it has.
+pub const STACK: &str = "/.box/stack";
+
 /// What `proc_signal` does with these numbers in place of a signal. Their lowest byte is that of
 /// signal 0, so that a host that looks at no more does nothing.
 pub mod control {

@@ -45,3 +45,8 @@ pub use box_abi::{http, kv, session, tools};
 pub use errno::strerror;
 pub use process::{Group, PROGRAM_VARIABLE, Pid, Processes, SpawnSpec, WaitStatus, signal};
 pub use stdio::{INHERITED_FDS, Inherited, ignore_empty_locale_variables, inherited, is_terminal};
+
+/// Bytes of the stack that the engine keeps for a process, as optimised code fills it; `None` where the host does not tell.
+pub fn engine_stack() -> Option<usize> {
+    std::fs::read_to_string(box_abi::STACK).ok()?.parse().ok()
+}
