@@ -109,7 +109,7 @@ class Outcome:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """What Jupyter shows: output, the value, pictures."""
-        text = _in_words(self)
+        text = in_words(self)
         figures = self.figures
         if not figures:
             return {"text/plain": text}
@@ -130,17 +130,22 @@ def _in_html(figure: Figure) -> str:
     return f'<img alt="{html.escape(figure.path)}" src="data:{figure.mime_type};base64,{data}">'
 
 
-def _in_words(outcome: Outcome) -> str:
-    parts = [outcome.stdout]
+def _plain(text: str) -> str:
+    return text.rstrip("\n")
+
+
+def in_words(outcome: Outcome, cut: Callable[[str], str] = _plain) -> str:
+    """An outcome as a text; what has come out of the sandbox goes through `cut`."""
+    parts = [cut(outcome.stdout)]
     if outcome.value_repr is not None:
-        parts.append(outcome.value_repr)
+        parts.append(cut(outcome.value_repr))
     if outcome.stderr:
-        parts.append(f"[stderr]\n{outcome.stderr}")
-    if outcome.exit_code:
-        parts.append(f"[exit code {outcome.exit_code}]")
+        parts.append(f"[stderr]\n{cut(outcome.stderr)}")
     if outcome.limit_hit:
         parts.append(f"[limit: {outcome.limit_hit}]")
-    return "\n".join(part.rstrip("\n") for part in parts if part)
+    if outcome.exit_code:
+        parts.append(f"[exit code {outcome.exit_code}]")
+    return "\n".join(part for part in parts if part)
 
 
 def of_native(told: tuple[int, bytes, bytes, str], read: Callable[[str], bytes]) -> Outcome:

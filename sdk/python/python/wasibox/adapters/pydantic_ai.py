@@ -21,6 +21,7 @@ from pydantic_ai import BinaryContent, RunContext, ToolFailed
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool
 
 from .. import AsyncSession, ClosedError, ConflictError, Outcome, WasiboxError
+from .._outcome import in_words
 
 #: Characters of each stream of a call that the model is shown.
 _OUTPUT = 50_000
@@ -188,16 +189,7 @@ class WasiboxToolset(AbstractToolset[Any]):
         return await self._session.edit(path, old, new, replace_all=replace_all)
 
     async def _shown(self, outcome: Outcome) -> Result:
-        parts = [self._cut(outcome.stdout)]
-        if outcome.value_repr is not None:
-            parts.append(self._cut(outcome.value_repr))
-        if outcome.stderr:
-            parts.append(f"[stderr]\n{self._cut(outcome.stderr)}")
-        if outcome.limit_hit:
-            parts.append(f"[limit: {outcome.limit_hit}]")
-        if outcome.exit_code:
-            parts.append(f"[exit code {outcome.exit_code}]")
-        text = "\n".join(part for part in parts if part) or "[no output]"
+        text = in_words(outcome, self._cut) or "[no output]"
         # They are read out of the session, which may wait.
         figures = await asyncio.to_thread(lambda: outcome.figures) if outcome.files else []
         pictures = [BinaryContent(data=figure.data, media_type=figure.mime_type) for figure in figures]
