@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 __version__ = "0.1.0"
 
 
-def bundle() -> Path:
+def bundle() -> str:
     """The folder with the image and its machine code."""
-    return Path(__file__).parent / "data"
+    return os.path.join(os.path.dirname(__file__), "data")

@@ -4,6 +4,7 @@ use crate::failure::raised;
 use crate::own::Own;
 use crate::session::Session;
 use pyo3::prelude::*;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use wasibox_sdk::{Opener, wasibox};
 
@@ -98,13 +99,15 @@ pub fn unpack(
     images: PathBuf,
     artifacts: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<PathBuf> {
+) -> PyResult<OsString> {
     let artifacts = artifacts.or_else(wasibox::default_artifact_dir);
     let say = |line: &str| {
         if let Some(progress) = &progress {
             tell(progress, line);
         }
     };
+    // A text: a `PathBuf` would become a `pathlib.Path`, whose import takes 3 ms.
     py.detach(|| wasibox::bundle::unpack(&bundle, &images, artifacts.as_deref(), &say))
+        .map(PathBuf::into_os_string)
         .map_err(raised)
 }

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import copy
+import dataclasses
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -41,6 +44,33 @@ def test_an_outcome_tells_all(s):
         s.exec("echo why >&2; exit 3", check=True)
     assert e.value.outcome.exit_code == 3
     assert s.exec("true", check=True).ok
+
+
+def test_records_are_data_classes_to_others():
+    made = wasibox.FileChange("a", "created", size=3)
+    assert repr(made) == "FileChange(path='a', change='created', size=3, mime_type=None, sha256=None)"
+    assert dataclasses.is_dataclass(made) and [f.name for f in dataclasses.fields(made)][:2] == ["path", "change"]
+    assert dataclasses.asdict(made)["size"] == 3 and dataclasses.replace(made, size=4).size == 4
+    assert copy.deepcopy(made) == pickle.loads(pickle.dumps(made)) == made != dataclasses.replace(made, size=4)
+    assert len({made, copy.copy(made)}) == 1
+    match made:
+        case wasibox.FileChange(path, change):
+            assert (path, change) == ("a", "created")
+    with pytest.raises(AttributeError):
+        made.size = 5  # type: ignore[misc]
+    wrong = [lambda: wasibox.Mount(), lambda: wasibox.Mount("a", host="b"), lambda: wasibox.Mount("a", odd=1)]
+    for act in [*wrong, lambda: wasibox.Mount("a", True, None, 4)]:
+        with pytest.raises(TypeError, match="Mount"):
+            act()
+
+
+def test_the_import_is_light():
+    heavy = "{'asyncio', 'dataclasses', 'inspect', 'pathlib', 'typing'}"
+    code = f"import sys; old = set(sys.modules); import wasibox; print(({heavy} & set(sys.modules)) - old)"
+    # Without `site`, whose files of other packages import what they like.
+    folder = os.path.dirname(os.path.dirname(wasibox.__file__))
+    env = {**os.environ, "PYTHONPATH": folder}
+    assert subprocess.check_output([sys.executable, "-S", "-c", code], env=env) == b"set()\n"
 
 
 def test_the_shell_goes_on_and_arguments_are_no_script(s):

@@ -11,8 +11,6 @@ A :class:`Session` is files, a shell, a Python interpreter that stays, and the h
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from ._engine import Engine, default_engine
 from ._errors import (
     BusyError,
@@ -27,11 +25,15 @@ from ._errors import (
 )
 from ._options import Mount, Network, Workspace
 from ._outcome import Applied, Chunk, Commit, Entry, Figure, FileChange, Match, Outcome
-from ._session import KeyValues, Session, Stream
-from ._tools import Tool, ToolError, tool
+from ._session import KeyValues, Session
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ._aio import AsyncKeyValues, AsyncSession, AsyncStream
+    from ._stream import Stream
+    from ._tools import Tool, ToolError, tool
 
 __version__ = "0.1.0"
 
@@ -71,13 +73,24 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """What asyncio is needed for: importing that takes longer than all else here."""
-    if name in ("AsyncKeyValues", "AsyncSession", "AsyncStream"):
-        from . import _aio
+#: What needs asyncio, inspect, queue or typing: importing those takes longer than all else here.
+_LATE = {
+    "AsyncKeyValues": "_aio",
+    "AsyncSession": "_aio",
+    "AsyncStream": "_aio",
+    "Stream": "_stream",
+    "Tool": "_tools",
+    "ToolError": "_tools",
+    "tool": "_tools",
+}
 
-        return getattr(_aio, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(f".{_LATE[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:

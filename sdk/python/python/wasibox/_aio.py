@@ -5,17 +5,22 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from types import TracebackType
-from typing import Any, List, Literal, TypeVar
+from typing import TYPE_CHECKING, List, TypeVar
 
 from . import _native, _options, _tools
 from ._engine import Engine
-from ._options import Limits, Mounts, Network, StrPath, Workspace
 from ._outcome import Applied, Chunk, Commit, Entry, Match, Outcome
-from ._session import Command, KeyValues, OnOutput, Session, Stdin
-from ._tools import AnyTool
+from ._session import KeyValues, Session
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+    from types import TracebackType
+    from typing import Any, Literal
+
+    from ._options import Network, Workspace
+    from ._tools import AnyTool
+    from ._types import Command, Limits, Mounts, OnOutput, Stdin, StrPath
 
 T = TypeVar("T")
 

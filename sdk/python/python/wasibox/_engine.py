@@ -6,15 +6,19 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable
-from pathlib import Path
-from typing import Literal
 
 from . import _native
 from ._errors import WasiboxError, raising
-from ._options import StrPath
 
-Progress = Callable[[str], None]
+# Neither typing nor pathlib at run time: they take longer to import than the native module.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Literal
+
+    from ._types import StrPath
+
+    Progress = Callable[[str], None]
 
 _lock = threading.Lock()
 #: The default engine, and the process that it is of: a copy of a process has none of its parent's workers.
@@ -23,13 +27,15 @@ _default: tuple[int, Engine] | None = None
 
 def worker_program() -> str | None:
     """The program that sessions' processes run, in this package."""
-    path = Path(__file__).parent / "bin" / "runner"
-    return str(path) if path.is_file() else None
+    path = os.path.join(os.path.dirname(__file__), "bin", "runner")
+    return path if os.path.isfile(path) else None
 
 
-def _cache() -> Path:
+def _cache() -> str:
     base = os.environ.get("XDG_CACHE_HOME") or ""
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "wasibox"
+    if not os.path.isabs(base):
+        base = os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "wasibox")
 
 
 def _on_terminal(line: str) -> None:
@@ -38,11 +44,11 @@ def _on_terminal(line: str) -> None:
         print(f"wasibox: {line}", file=sys.stderr)
 
 
-def default_image(progress: Progress = _on_terminal) -> Path:
+def default_image(progress: Progress = _on_terminal) -> str:
     """The image of ``$WASIBOX_IMAGE``, else that of the package ``wasibox-image``, unpacked at its first use."""
     named = os.environ.get("WASIBOX_IMAGE")
     if named:
-        return Path(named)
+        return named
     try:
         import wasibox_image
     except ImportError:
@@ -50,7 +56,7 @@ def default_image(progress: Progress = _on_terminal) -> Path:
             "there is no image: install wasibox-image, or name one in WASIBOX_IMAGE"
         ) from None
     with raising():
-        return _native.unpack(wasibox_image.bundle(), _cache() / "images", None, progress)
+        return _native.unpack(wasibox_image.bundle(), os.path.join(_cache(), "images"), None, progress)
 
 
 class Engine:
@@ -87,7 +93,7 @@ class Engine:
             progress: told of what takes time, a line each, on another thread; by default a terminal is.
         """
         tell = _on_terminal if progress is None else progress
-        path = default_image(tell) if image is None else Path(image)
+        path = default_image(tell) if image is None else image
         if program is None and not os.environ.get("WASIBOX_WORKER"):
             program = worker_program()
         options = {
@@ -115,12 +121,12 @@ class Engine:
     def sessions(self, store: StrPath) -> list[str]:
         """The names of a store's sessions."""
         with raising():
-            return self._native.sessions(Path(store))
+            return self._native.sessions(os.fspath(store))
 
     def remove(self, store: StrPath, name: str) -> None:
         """Forgets a session of a store that nobody uses."""
         with raising():
-            self._native.remove(Path(store), name)
+            self._native.remove(os.fspath(store), name)
 
 
 def default_engine() -> Engine:

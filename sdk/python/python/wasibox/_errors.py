@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from . import _native
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from ._outcome import Outcome
 
 
@@ -131,10 +131,14 @@ def of_native(error: _native.NativeError) -> WasiboxError:
     return _CLASSES.get(kind, WasiboxError)(text)
 
 
-@contextlib.contextmanager
-def raising() -> Iterator[None]:
+class raising:
     """Turns the native module's exception into the package's."""
-    try:
-        yield
-    except _native.NativeError as e:
-        raise of_native(e) from None
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, _native.NativeError):
+            raise of_native(error) from None

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Union
+from collections.abc import Mapping
 
-StrPath = Union[str, "os.PathLike[str]"]
-#: A preset, or limits by name: ``{"memory": "1G", "timeout": 10}``. docs/policy.md lists them.
-Limits = Union[str, Mapping[str, Any]]
+from ._record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Literal
+
+    from ._types import Limits, Mounts, StrPath
 
 
-@dataclasses.dataclass(frozen=True)
-class Mount:
+class Mount(Record):
     """A host file or folder that guests see."""
 
     host: StrPath
@@ -24,8 +26,7 @@ class Mount:
     quota: int | str | None = None
 
 
-@dataclasses.dataclass(frozen=True)
-class Network:
+class Network(Record):
     """Requests that guests may make. Rules are texts such as ``"GET,POST https://*.example.com/api/"``."""
 
     allow: Sequence[str] = ()
@@ -35,18 +36,13 @@ class Network:
     secrets: Sequence[str] = ()
 
 
-@dataclasses.dataclass(frozen=True)
-class Workspace:
+class Workspace(Record):
     """A folder of the session that begins as a zip, or as a host's folder that stays as it is."""
 
     path: StrPath
     #: ``overlay``: a folder; ``zip``: a zip, replaced after each call that has changed files. By default what the path is.
     kind: Literal["overlay", "zip"] | None = None
     guest: str = "/work"
-
-
-#: By the path that guests see.
-Mounts = Mapping[str, Union[StrPath, Mount]]
 
 
 def _mount(guest: str, mount: StrPath | Mount) -> dict[str, Any]:

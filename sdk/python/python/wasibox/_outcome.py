@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import dataclasses
 import json
-from collections.abc import Callable, Sequence
-from typing import Any, Literal
 
 from ._errors import CommandError, WasiboxError
+from ._record import Record, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, Literal
 
 #: Pictures that Jupyter shows of one result, and bytes of each.
 _PICTURES, _PICTURE = 16, 8 << 20
 
 
-@dataclasses.dataclass(frozen=True)
-class FileChange:
+class FileChange(Record):
     """A file that a call has made, changed or removed."""
 
     path: str
@@ -25,22 +26,20 @@ class FileChange:
     sha256: str | None = None
 
 
-@dataclasses.dataclass(frozen=True)
-class Figure:
+class Figure(Record):
     """A picture that a call has made."""
 
     path: str
     mime_type: str
-    data: bytes = dataclasses.field(repr=False)
+    data: bytes = field(repr=False)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         if self.mime_type == "image/svg+xml":
             return {self.mime_type: self.data.decode("utf-8", "replace")}
-        return {self.mime_type: base64.b64encode(self.data).decode()}
+        return {self.mime_type: _base64(self.data)}
 
 
-@dataclasses.dataclass(frozen=True)
-class Outcome:
+class Outcome(Record):
     """What became of a command or a cell. A command that fails is an outcome, too."""
 
     #: What a shell would report; 124 after the time limit, 130 after a cancellation, 137 after the output limit.
@@ -48,8 +47,8 @@ class Outcome:
     #: Output as text; bytes that are not UTF-8 are replaced, and stand in :attr:`stdout_bytes`.
     stdout: str
     stderr: str
-    stdout_bytes: bytes = dataclasses.field(repr=False)
-    stderr_bytes: bytes = dataclasses.field(repr=False)
+    stdout_bytes: bytes = field(repr=False)
+    stderr_bytes: bytes = field(repr=False)
     #: Seconds, by the clock and of all guests' CPU time.
     duration: float
     cpu_time: float
@@ -59,7 +58,7 @@ class Outcome:
     limit_hit: str | None = None
     #: Output was cut at its limit.
     truncated: bool = False
-    files: list[FileChange] = dataclasses.field(default_factory=list)
+    files: list[FileChange] = field(default_factory=list)
     #: More files may have changed than are listed.
     files_truncated: bool = False
     #: The value of a cell's last expression: itself where it is plain data (what JSON has), else as ``repr`` writes it.
@@ -67,13 +66,13 @@ class Outcome:
     #: The same as ``repr`` writes it.
     value_repr: str | None = None
     #: Processes that were left and ended with the call, and those that go on (``keep_background``).
-    ended: list[str] = dataclasses.field(default_factory=list)
-    background: list[str] = dataclasses.field(default_factory=list)
+    ended: list[str] = field(default_factory=list)
+    background: list[str] = field(default_factory=list)
     #: The cell's interpreter has ended; the next cell goes on from before this one.
     put_back: bool = False
     #: The commit that the call has made.
     commit: int | None = None
-    _read: Callable[[str], bytes] | None = dataclasses.field(default=None, repr=False, compare=False)
+    _read: Callable[[str], bytes] | None = field(default=None, repr=False, compare=False)
 
     @property
     def ok(self) -> bool:
@@ -124,10 +123,16 @@ class Outcome:
 
 
 def _in_html(figure: Figure) -> str:
-    data = base64.b64encode(figure.data).decode()
     import html
 
-    return f'<img alt="{html.escape(figure.path)}" src="data:{figure.mime_type};base64,{data}">'
+    source = f"data:{figure.mime_type};base64,{_base64(figure.data)}"
+    return f'<img alt="{html.escape(figure.path)}" src="{source}">'
+
+
+def _base64(data: bytes) -> str:
+    import base64
+
+    return base64.b64encode(data).decode()
 
 
 def _plain(text: str) -> str:
@@ -176,16 +181,14 @@ def of_native(told: tuple[int, bytes, bytes, str], read: Callable[[str], bytes])
     )
 
 
-@dataclasses.dataclass(frozen=True)
-class Chunk:
+class Chunk(Record):
     """Output as it comes."""
 
     stream: Literal["stdout", "stderr"]
     text: str
 
 
-@dataclasses.dataclass(frozen=True)
-class Commit:
+class Commit(Record):
     """What a session was when a call had returned."""
 
     number: int
@@ -201,8 +204,7 @@ class Commit:
     tags: Sequence[str] = ()
 
 
-@dataclasses.dataclass(frozen=True)
-class Entry:
+class Entry(Record):
     """A file as ``list`` and ``stat`` tell of it."""
 
     path: str
@@ -226,8 +228,7 @@ def entry(told: dict[str, Any]) -> Entry:
     return Entry(**{**told, "modified": told["modified"] / 1e9})
 
 
-@dataclasses.dataclass(frozen=True)
-class Match:
+class Match(Record):
     """A line that ``grep`` has found."""
 
     path: str
@@ -235,8 +236,7 @@ class Match:
     text: str
 
 
-@dataclasses.dataclass(frozen=True)
-class Applied:
+class Applied(Record):
     """What was brought back to a workspace's folder."""
 
     done: list[str]

@@ -7,27 +7,37 @@ import codecs
 import contextlib
 import json
 import os
-import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from pathlib import Path
-from types import TracebackType
-from typing import Any, List, Literal, Union
+from collections.abc import MutableMapping
 
-from . import _native, _options, _outcome, _tools
+from . import _native, _options, _outcome
 from ._engine import Engine, default_engine
-from ._errors import CancelledError, raising
-from ._options import Limits, Mounts, Network, StrPath, Workspace
-from ._outcome import Applied, Chunk, Commit, Entry, Match, Outcome
-from ._tools import AnyTool
+from ._errors import raising
+from ._outcome import Applied, Commit, Entry, Match, Outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from types import TracebackType
+    from typing import Any, List, Literal
+
+    from ._options import Network, Workspace
+    from ._stream import Stream
+    from ._tools import AnyTool
+    from ._types import Command, Limits, Mounts, OnOutput, Stdin, StrPath
 
 # Threads that have told of their call's end let go of Python's lock before the interpreter ends.
 atexit.register(_native.settle)
 
-Stdin = Union[bytes, str, None]
-OnOutput = Callable[[str], Any]
-#: A script for the session's shell, or the arguments of one command.
-Command = Union[str, Sequence[str]]
+
+def _given(tools: Iterable[AnyTool]) -> List[_native.HostTool]:
+    """Tools for the native module. What reads their signatures is imported for the first one."""
+    made = list(tools)
+    if not made:
+        return []
+    from . import _tools
+
+    return _tools.native(made)
 
 
 def _bytes(data: bytes | bytearray | memoryview | str | None) -> bytes:
@@ -99,7 +109,7 @@ class Session:
             workspace=workspace,
             network=network,
         )
-        given = _tools.native(tools)
+        given = _given(tools)
         self._engine = engine or default_engine()
         with raising():
             self._native = self._engine._native.open(opener)
@@ -137,20 +147,20 @@ class Session:
             workspace=None,
             network=network,
         )
-        given = _tools.native(tools)
+        given = _given(tools)
         engine = engine or default_engine()
         with raising():
             if isinstance(source, (bytes, bytearray, memoryview)):
                 loaded = engine._native.load(opener, bytes(source))
             else:
-                loaded = engine._native.load_file(opener, Path(source))
+                loaded = engine._native.load_file(opener, os.fspath(source))
             if given:
                 loaded.set_tools(given)
         return cls._of(engine, loaded)
 
     def set_tools(self, tools: Iterable[AnyTool]) -> None:
         """Makes these the functions that guests may call, in place of those before."""
-        given = _tools.native(tools)
+        given = _given(tools)
         with raising():
             self._native.set_tools(given)
 
@@ -284,6 +294,8 @@ class Session:
             list_files=True,
             keep_background=False,
         )
+        from ._stream import Stream
+
         return Stream(self, options, stdin)
 
     def interrupt(self) -> None:
@@ -486,7 +498,7 @@ class Session:
         with raising():
             if path is None:
                 return self._native.export(history)
-            self._native.export_file(Path(path), history)
+            self._native.export_file(os.fspath(path), history)
             return None
 
     def log(self) -> List[dict[str, Any]]:
@@ -588,80 +600,3 @@ class KeyValues(MutableMapping[str, bytes]):
     def __len__(self) -> int:
         with raising():
             return len(self._session._native.keys())
-
-
-class Stream(Iterable[Chunk]):
-    """A command's output as it comes."""
-
-    #: Chunks that wait for the reader at most; the command waits then.
-    _MOST = 64
-
-    def __init__(self, session: Session, options: str, stdin: Stdin) -> None:
-        self._chunks: queue.Queue[Chunk | None] = queue.Queue(self._MOST)
-        self._cancel = _native.Cancel()
-        self._is_left = False
-        self._outcome: Outcome | None = None
-        self._error: BaseException | None = None
-
-        def put(stream: Literal["stdout", "stderr"]) -> OnOutput:
-            return lambda text: self._put(Chunk(stream, text))
-
-        def act() -> Outcome:
-            return session._call(options, stdin, put("stdout"), put("stderr"), self._cancel)
-
-        def done(error: BaseException | None, outcome: Outcome | None) -> None:
-            self._error, self._outcome = error, outcome
-            self._put(None)
-
-        self._ended = threading.Event()
-        _native.spawn(act, done)
-
-    def _put(self, chunk: Chunk | None) -> None:
-        while not self._is_left:
-            with contextlib.suppress(queue.Full):
-                self._chunks.put(chunk, timeout=0.05)
-                break
-        if chunk is None:
-            self._ended.set()
-
-    def __iter__(self) -> Iterator[Chunk]:
-        while True:
-            chunk = self._chunks.get()
-            if chunk is None:
-                # For whoever asks once more.
-                self._chunks.put(None)
-                if self._error is not None:
-                    raise self._error
-                return
-            yield chunk
-
-    @property
-    def outcome(self) -> Outcome:
-        """What became of the command; waits for its end. Output that nobody has read is passed over."""
-        for _ in self:
-            pass
-        if self._outcome is None:
-            raise CancelledError("the command was ended")
-        return self._outcome
-
-    def close(self) -> None:
-        """Ends the command if it runs."""
-        if not self._ended.is_set():
-            self._is_left = True
-            self._cancel.cancel()
-            self._ended.wait()
-            with contextlib.suppress(queue.Empty):
-                while True:
-                    self._chunks.get_nowait()
-            self._chunks.put(None)
-
-    def __enter__(self) -> Stream:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -141,7 +141,7 @@ def in_loop(loop: asyncio.AbstractEventLoop, act: Callable[[], T]) -> T:
 
 def native(
     tools: Iterable[AnyTool],
-) -> list[tuple[str, Callable[[_native.ToolCall, str], tuple[bool, str]]]]:
+) -> list[_native.HostTool]:
     """Tools for the native module. Coroutines run on the loop of whoever opens the session, else on one of the package's."""
     made = [one if isinstance(one, Tool) else Tool(one) for one in tools]
     if not made:

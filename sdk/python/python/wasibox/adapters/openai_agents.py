@@ -71,7 +71,7 @@ from .. import (
     WasiboxError,
     default_engine,
 )
-from .._options import Limits, Mounts, StrPath
+from .._types import Limits, Mounts, StrPath
 from ._openai_processes import Processes
 
 #: Who guests are. There is nobody else, and no ``sudo``.
