@@ -61,19 +61,6 @@ mod values;
 mod worker;
 mod workspace;
 
-/// The blocks of Rust in the documents are compiled. That none is forgotten is a test of `tests/harness`.
-#[cfg(doctest)]
-mod documents {
-    #[doc = include_str!("../../../docs/files.md")]
-    struct Files;
-    #[doc = include_str!("../../../docs/host-tools.md")]
-    struct HostTools;
-    #[doc = include_str!("../../../docs/sessions.md")]
-    struct Sessions;
-    #[doc = include_str!("../../../docs/start.md")]
-    struct Start;
-}
-
 pub use action::{Action, Exec, HOME, Input, JAVASCRIPT, Output, PYTHON};
 pub use builder::{Builder, Sandbox};
 pub use control::Interrupt;

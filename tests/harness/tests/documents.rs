@@ -9,9 +9,9 @@
 //! | ` ```console ` | lines after `$ ` are commands, and print what stands below them, on either stream |
 //! | ` ```python ` | nothing here: the package's tests run it (`sdk/python/tests/test_docs.py`) |
 //! | ` ```js `, ` ```ts ` | nothing here: the package's tests run it (`sdk/node/tests/docs.test.mjs`) |
-//! | ` ```rust ` | nothing here: the crate `wasibox` compiles it (`runner/session/src/lib.rs`) |
+//! | ` ```rust ` | nothing here: all such blocks are tests of `tests/session-harness` |
 //!
-//! That those have all documents with such blocks is checked here.
+//! That the packages' tests have all documents with such blocks is checked here.
 //!
 //! `<!-- before: COMMANDS -->` runs unseen, for files that a reader is taken to have. `<!-- not run: REASON -->` stands above a block
 //! that cannot be run here.
@@ -281,7 +281,6 @@ fn languages(text: &str) -> BTreeSet<&str> {
 #[test]
 fn blocks_of_code_have_a_test() {
     let tests = [
-        ("rust", "runner/session/src/lib.rs"),
         ("python", "sdk/python/tests/test_docs.py"),
         ("js", "xtask/src/sdk/node.rs"),
         ("ts", "xtask/src/sdk/node.rs"),
