@@ -7,7 +7,7 @@ use box_applet::{Ctx, Exit, Input, Output, Sink, Source as Stream};
 use box_sys::{path, strerror};
 use sh_exec::budget::Limits;
 use sh_exec::io::{Desc, FdTable, Memory, OpenFile};
-use sh_exec::run::Text;
+use sh_exec::run::{Text, TextKind};
 use sh_exec::state::options::{SetOpt, ShOpt};
 use sh_exec::{STATE_OPTION, Shell, Start};
 
@@ -77,11 +77,11 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
     match inv.list {
         Some(List::Set { table }) => {
             let text: &[u8] = if table { b"set -o" } else { b"set +o" };
-            return exit(shell.run_main(Text { text, line: 1, name: None, main: true }));
+            return exit(shell.run_main(Text { text, line: 1, kind: TextKind::Script }));
         }
         Some(List::Shopt { table }) => {
             let text: &[u8] = if table { b"shopt" } else { b"shopt -p" };
-            return exit(shell.run_main(Text { text, line: 1, name: None, main: true }));
+            return exit(shell.run_main(Text { text, line: 1, kind: TextKind::Script }));
         }
         None => {}
     }
@@ -118,7 +118,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
         Source::Command(text) => {
             bash_env(&mut shell);
             shell.set_command_string(text);
-            shell.run_main(Text { text, line: 1, name: Some("-c"), main: true })
+            shell.run_main(Text { text, line: 1, kind: TextKind::CommandString })
         }
         Source::File(file) => {
             bash_env(&mut shell);
@@ -189,7 +189,7 @@ fn script(shell: &mut Shell<'_>, file: &[u8]) -> i32 {
         text.push(b'\n');
     }
     shell.enter_script(file);
-    shell.run_main(Text { text: &text, line: 1, name: None, main: true })
+    shell.run_main(Text { text: &text, line: 1, kind: TextKind::Script })
 }
 
 /// Continues the work of another shell.

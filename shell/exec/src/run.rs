@@ -15,6 +15,7 @@ use crate::io::Desc;
 use crate::shell::{Flow, Unwind};
 use crate::state::here::Context;
 use crate::state::options::{SetOpt, ShOpt};
+use crate::state::traps::Trap;
 use crate::verdict::syntax::{AfterSyntax, Place, syntax_verdict};
 
 /// Source text to run within the shell (`eval`, `source`, trap actions, `-c`).
@@ -22,15 +23,56 @@ pub struct Text<'t> {
     pub text: &'t [u8],
     /// Number of its first line.
     pub line: u32,
-    /// What syntax errors are blamed on besides the usual name, such as `eval` or `-c`.
-    pub name: Option<&'t str>,
-    /// The script itself: some syntax errors leave the status of the command before.
-    pub main: bool,
+    pub kind: TextKind,
 }
 
-/// The name of a command substitution's text, whose traces are deeper by themselves.
-pub(crate) const SUBSTITUTION: &str = "command substitution";
-pub(crate) const EXIT_TRAP: &str = "exit trap";
+/// What the text is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextKind {
+    /// The script itself: some syntax errors leave the status of the command before.
+    Script,
+    /// The same, given by `-c`.
+    CommandString,
+    /// `eval`.
+    Eval,
+    /// Any other text within the script: files that `.` runs, start-up files, `fc`, callbacks.
+    Commands,
+    /// `$( )` that is read as it runs.
+    Substitution,
+    /// A trap's action; `None` for a signal's.
+    Action(Option<Trap>),
+}
+
+impl TextKind {
+    fn is_main(self) -> bool {
+        matches!(self, TextKind::Script | TextKind::CommandString)
+    }
+
+    /// What syntax errors are blamed on besides the usual name.
+    pub(crate) fn blamed(self) -> Option<&'static str> {
+        Some(match self {
+            TextKind::Script | TextKind::Commands => return None,
+            TextKind::CommandString => "-c",
+            TextKind::Eval => "eval",
+            TextKind::Substitution => "command substitution",
+            TextKind::Action(Some(Trap::Debug)) => "debug trap",
+            TextKind::Action(Some(Trap::Err)) => "error trap",
+            TextKind::Action(Some(Trap::Return)) => "return trap",
+            TextKind::Action(Some(Trap::Exit)) => "exit trap",
+            TextKind::Action(None) => "trap",
+        })
+    }
+
+    /// What its commands are within, besides what the caller has entered.
+    fn context(self) -> Option<Context> {
+        match self {
+            TextKind::Script | TextKind::CommandString => None,
+            // Traces of these are deeper by themselves.
+            TextKind::Substitution | TextKind::Action(Some(Trap::Exit)) => None,
+            TextKind::Eval | TextKind::Commands | TextKind::Action(_) => Some(Context::Text),
+        }
+    }
+}
 
 /// How a text ended that did not parse.
 pub(crate) struct SyntaxFailed {
@@ -160,11 +202,9 @@ impl Shell<'_> {
     /// Runs text. A syntax error has status 2 and ends it; an expansion error abandons
     /// only the command it is in.
     pub fn run_text(&mut self, text: Text<'_>) -> Flow {
-        self.count_stage();
-        // Traces show how deep a text is.
-        match !text.main && !matches!(text.name, Some(SUBSTITUTION | EXIT_TRAP)) {
-            true => self.within(Context::Text, |s| s.run_commands(text)),
-            false => self.run_commands(text),
+        match text.kind.context() {
+            Some(context) => self.within(context, |s| s.run_commands(text)),
+            None => self.run_commands(text),
         }
     }
 
@@ -174,10 +214,11 @@ impl Shell<'_> {
         options.first_line = text.line.max(1);
         self.note_command_text(text.text);
         let mut parser = Parser::new(text.text, options);
+        let main = text.kind.is_main();
         let mut status = 0;
         let mut at = 0;
         loop {
-            if at > 0 && text.main && self.ends_after_command() {
+            if at > 0 && main && self.ends_after_command() {
                 return Ok(status);
             }
             self.update_parser(&mut parser);
@@ -199,18 +240,18 @@ impl Shell<'_> {
                     Ok(s) => status = s,
                     Err(Unwind::Discard(s)) if self.state.subshell == 0 => {
                         // Of a text it is 1, whatever it was.
-                        status = if text.main { s } else { 1 };
+                        status = if main { s } else { 1 };
                         self.state.status = status;
                     }
-                    Err(Unwind::Abandon(s)) if text.main && self.state.subshell == 0 => {
+                    Err(Unwind::Abandon(s)) if main && self.state.subshell == 0 => {
                         status = s;
                         self.state.status = s;
                     }
                     Err(u) => return Err(u),
                 },
                 Err(e) => {
-                    self.syntax_error(&e, text.name, self.exits_on_errors());
-                    match self.after_syntax_error(&e, self.place(&text)) {
+                    self.syntax_error(&e, text.kind.blamed(), self.exits_on_errors());
+                    match self.after_syntax_error(&e, self.place(text.kind)) {
                         ControlFlow::Continue(then) => status = then,
                         ControlFlow::Break(flow) => return flow,
                     }
@@ -248,13 +289,14 @@ impl Shell<'_> {
     }
 
     /// What the table of verdicts calls the place of a text.
-    fn place(&self, text: &Text<'_>) -> Place {
+    fn place(&self, kind: TextKind) -> Place {
         // An action that no `eval` or the like is around of is as the script itself.
         let action = self.state.here.action && self.state.here.depth == 1;
-        match text.main {
-            true => Place::Script,
-            false if action && text.name != Some(EXIT_TRAP) => Place::Action,
-            false => Place::Text,
+        match kind {
+            TextKind::Script | TextKind::CommandString => Place::Script,
+            TextKind::Action(Some(Trap::Exit)) => Place::Text,
+            _ if action => Place::Action,
+            _ => Place::Text,
         }
     }
 
@@ -324,7 +366,7 @@ impl Shell<'_> {
                         self.state.status = s;
                     }
                     Err(u) => {
-                        if interactive && !matches!(u, Unwind::Exit(_)) {
+                        if interactive && !matches!(u, Unwind::Exit(_) | Unwind::GiveUp(_)) {
                             continue;
                         }
                         break Err(u);
@@ -366,16 +408,12 @@ impl Shell<'_> {
             self.leave_texts();
         }
         let status = match r {
-            Ok(s)
-            | Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s) | Unwind::Abandon(s)) => {
-                s
-            }
-            Err(Unwind::Break(_) | Unwind::Continue(_)) => self.state.status,
+            Ok(s) => s,
+            Err(unwind) => unwind.status().unwrap_or(self.state.status),
         };
         let status = match self.run_pending_traps() {
-            Ok(()) => status,
-            Err(Unwind::Exit(s)) => s,
-            Err(_) => status,
+            Err(Unwind::Exit(s) | Unwind::GiveUp(s)) => s,
+            Ok(()) | Err(_) => status,
         };
         let status = match r {
             // No trap runs while loops are left.
@@ -426,7 +464,7 @@ impl Shell<'_> {
         let Ok(file) = expanded else { return };
         if let Ok(text) = self.read_file(&self.path(&file)) {
             // A failure there does not keep the script from running.
-            let _ = self.run_text(Text { text: &text, line: 1, name: None, main: false });
+            let _ = self.run_text(Text { text: &text, line: 1, kind: TextKind::Commands });
         }
     }
 }

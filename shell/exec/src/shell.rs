@@ -24,11 +24,28 @@ pub enum Unwind {
     Return(i32),
     /// Ends the shell (or subshell).
     Exit(i32),
+    /// The same because an expansion or assignment failed: the commands and functions around it are given up.
+    GiveUp(i32),
     /// Abandons the current top-level command (bash's DISCARD after an expansion error).
     Discard(i32),
     /// The same for the command that the script itself has there, out of `eval`, `.` and traps:
     /// what bash does after an error in a subscript.
     Abandon(i32),
+}
+
+impl Unwind {
+    /// The status of a subshell that is left so; `None`: loops are left, which gives it none.
+    #[must_use]
+    pub fn status(self) -> Option<i32> {
+        match self {
+            Unwind::Exit(s)
+            | Unwind::GiveUp(s)
+            | Unwind::Return(s)
+            | Unwind::Discard(s)
+            | Unwind::Abandon(s) => Some(s),
+            Unwind::Break(_) | Unwind::Continue(_) => None,
+        }
+    }
 }
 
 /// The status of what ran, or the way out.
@@ -75,16 +92,8 @@ pub struct Shell<'a> {
     pub(crate) track_commands: bool,
     /// The shell ends because of a syntax error that shows in the status its EXIT trap sees.
     pub(crate) bad_syntax_exit: bool,
-    /// An expansion failed so that the shell ends.
-    pub(crate) gave_up: bool,
     /// An error left `eval` or `.` in this subshell, and bash the functions in there only.
     pub(crate) left_text: bool,
-    /// The scope of the assignments before the builtin that runs.
-    pub(crate) own_scope: Option<u32>,
-    /// `!` stands before the compound command that begins.
-    pub(crate) negates_compound: bool,
-    /// The redirections of the compound command that ended had failed.
-    pub(crate) begin_failed: bool,
     /// A substitution may turn aliases on.
     pub(crate) mentions_aliases: bool,
     pub(crate) history: Vec<Vec<u8>>,
@@ -130,8 +139,6 @@ impl<'a> Shell<'a> {
             positional: Rc::new(start.positional.into_iter().map(Rc::new).collect()),
             frames: Rc::default(),
             funcname_shown: false,
-            alone: false,
-            is_all_of_process: false,
             hashed: Rc::default(),
             disabled_builtins: Rc::default(),
             status: 0,
@@ -143,8 +150,6 @@ impl<'a> Shell<'a> {
             shell_pid: pid,
             own_pid: pid,
             subshell: 0,
-            hidden_subshells: 0,
-            hidden_here: false,
             started: Instant::now(),
             seconds_offset: 0,
             random: pid.wrapping_mul(2_654_435_761) ^ Instant::now().elapsed().subsec_nanos(),
@@ -152,7 +157,6 @@ impl<'a> Shell<'a> {
             getopts: GetOpts::default(),
             umask: box_sys::meta::umask(),
             here: Default::default(),
-            running: Default::default(),
             trap_exit: None,
             command_text: Str::default(),
             outer_command: None,
@@ -188,12 +192,8 @@ impl<'a> Shell<'a> {
             interrupted: None,
             keep_redirects: false,
             track_commands: false,
-            negates_compound: false,
-            begin_failed: false,
             mentions_aliases: false,
-            own_scope: None,
             bad_syntax_exit: false,
-            gave_up: false,
             left_text: false,
             history: Vec::new(),
             line_before: (0, 0),

@@ -7,7 +7,7 @@ use sh_expand::Str;
 use sh_syntax::ast::Command;
 
 use crate::Shell;
-use crate::run::{EXIT_TRAP, Text};
+use crate::run::{Text, TextKind};
 use crate::shell::{Flow, Unwind};
 use crate::state::here::{Context, ExitTrap};
 use crate::state::options::{SetOpt, ShOpt};
@@ -16,14 +16,13 @@ use crate::state::{PipeStatus, traps};
 
 impl Shell<'_> {
     /// Runs an action; `$?` and PIPESTATUS are the interrupted code's afterwards.
-    /// `name`: whose action it is, for syntax errors.
-    fn run_action(&mut self, action: &Str, name: &'static str) -> Flow {
+    fn run_action(&mut self, action: &Str, trap: Option<Trap>) -> Flow {
         let status = self.state.status;
         let pipe: PipeStatus = self.state.pipe_status.clone();
         let line = self.state.line;
         let text_begun = self.state.text_begun;
-        let text = Text { text: action, line, name: Some(name), main: false };
-        let r = self.within(Context::Action { status }, |s| s.run_text(text));
+        let text = Text { text: action, line, kind: TextKind::Action(trap) };
+        let r = self.within(Context::Action { trap, status }, |s| s.run_text(text));
         self.state.text_begun = text_begun;
         self.state.line = line;
         let last = self.state.status;
@@ -44,7 +43,6 @@ impl Shell<'_> {
             return status;
         }
         self.state.status = if bad_syntax { crate::verdict::syntax::BAD_SYNTAX } else { status };
-        self.state.running.set(Trap::Exit, true);
         self.state.trap_exit = None;
         if let Some(command) = self.state.outer_command.take() {
             self.state.command_text = command;
@@ -52,16 +50,17 @@ impl Shell<'_> {
         // Bash counts the lines of this action from 1.
         self.state.line = 1;
         // To a trace it stands in the shell itself, wherever that ends.
-        let r = self.within(Context::ExitAction, |s| s.run_action(&action, EXIT_TRAP));
-        self.state.running.set(Trap::Exit, false);
+        let r = self.within(Context::ExitAction, |s| s.run_action(&action, Some(Trap::Exit)));
         // Within it `trap` shows it.
         self.state.traps.set(traps::EXIT, None);
         match r {
             // An error that would end the shell changes nothing any more, but with `set -e`.
-            Err(Unwind::Exit(s)) => match self.state.options.has(SetOpt::ErrExit) {
-                true => self.state.trap_exit.unwrap_or(s),
-                false => self.state.trap_exit.unwrap_or(status),
-            },
+            Err(Unwind::Exit(s) | Unwind::GiveUp(s)) => {
+                match self.state.options.has(SetOpt::ErrExit) {
+                    true => self.state.trap_exit.unwrap_or(s),
+                    false => self.state.trap_exit.unwrap_or(status),
+                }
+            }
             Err(Unwind::Return(s)) => s,
             // Within `eval` and its like bash abandons these, which are outside of the trap.
             Err(Unwind::Abandon(_)) if self.begun_within_text() => 1,
@@ -124,14 +123,15 @@ impl Shell<'_> {
 
     /// The DEBUG trap for the command noted before.
     pub(crate) fn run_debug_action(&mut self) -> Result<bool, Unwind> {
-        if self.state.running.has(Trap::Debug) || !self.state.traps.has_debug {
+        if self.state.here.running.has(Trap::Debug) || !self.state.traps.has_debug {
             return Ok(true);
         }
         let Some(action) = self.state.traps.get(traps::DEBUG).cloned() else { return Ok(true) };
-        self.state.running.set(Trap::Debug, true);
-        let r = self.run_action(&action, "debug trap");
-        // Where that ends the shell, no command of the EXIT trap has it run again.
-        self.state.running.set(Trap::Debug, matches!(r, Err(Unwind::Exit(_))));
+        let r = self.run_action(&action, Some(Trap::Debug));
+        if let Err(Unwind::Exit(_) | Unwind::GiveUp(_)) = r {
+            // No command of the EXIT trap has it run again.
+            self.state.traps.has_debug = false;
+        }
         let status = r?;
         // With extdebug a failing action skips the command; 2 returns from the function.
         if self.state.options.shopt(ShOpt::ExtDebug) {
@@ -144,28 +144,23 @@ impl Shell<'_> {
     }
 
     pub(crate) fn run_err_trap(&mut self, line: u32) -> Result<(), Unwind> {
-        if self.state.running.has(Trap::Err) {
+        if self.state.here.running.has(Trap::Err) {
             return Ok(());
         }
         let Some(action) = self.state.traps.get(traps::ERR).cloned() else { return Ok(()) };
-        self.state.running.set(Trap::Err, true);
         let old = self.state.line;
         self.state.line = line;
-        let r = self.run_action(&action, "error trap");
+        let r = self.run_action(&action, Some(Trap::Err));
         self.state.line = old;
-        self.state.running.set(Trap::Err, false);
         r.map(drop)
     }
 
     pub(crate) fn run_return_trap(&mut self) -> Result<(), Unwind> {
-        if self.state.running.has(Trap::Return) {
+        if self.state.here.running.has(Trap::Return) {
             return Ok(());
         }
         let Some(action) = self.state.traps.get(traps::RETURN).cloned() else { return Ok(()) };
-        self.state.running.set(Trap::Return, true);
-        let r = self.run_action(&action, "return trap");
-        self.state.running.set(Trap::Return, false);
-        r.map(drop)
+        self.run_action(&action, Some(Trap::Return)).map(drop)
     }
 
     /// Notes a signal for this shell; it is acted on before the next command.
@@ -282,7 +277,7 @@ impl Shell<'_> {
                         _ => 1,
                     };
                     for _ in 0..times {
-                        self.run_action(&action, "trap")?;
+                        self.run_action(&action, None)?;
                     }
                 }
                 None if self.does_nothing(number) => {}

@@ -176,7 +176,7 @@ impl Shell<'_> {
             exits_here: self.exits_on_errors(),
             interactive: options.interactive,
             command_string: options.command_string,
-            exit_trap: self.state.running.has(Trap::Exit),
+            exit_trap: self.state.here.running.has(Trap::Exit),
             subshell: self.state.subshell > 0,
             status: self.state.status,
         }
@@ -202,14 +202,8 @@ impl Shell<'_> {
             Verdict::PassOn => self.interrupted.take().unwrap_or(Unwind::Exit(1)),
             Verdict::Leave(status) => self.exit_here(status),
             Verdict::Exit(status) => Unwind::Exit(status),
-            Verdict::GiveUp(status) => {
-                self.gave_up = true;
-                Unwind::Exit(status)
-            }
-            Verdict::Prompt => {
-                self.gave_up = true;
-                Unwind::Discard(1)
-            }
+            Verdict::GiveUp(status) => Unwind::GiveUp(status),
+            Verdict::Prompt => Unwind::Discard(1),
             Verdict::Abandon(status, before) => {
                 if before == Before::Replaced || self.state.status == 0 {
                     self.state.pipe_status = PipeStatus::One(1);

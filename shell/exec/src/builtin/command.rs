@@ -64,14 +64,12 @@ pub(super) fn run(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
     let name = &argv[0];
     if let Some(b) = shell.builtin(name) {
         let inner = Call { argv, operands: &[] };
-        if crate::walk::SCOPED.contains(&b.name) {
-            shell.own_scope = None;
-        }
+        let scoped = crate::walk::SCOPED.contains(&b.name);
         // An error of a special builtin is no reason to end the shell here.
         let posix = shell.state.options.has(crate::state::options::SetOpt::Posix) && b.special;
-        let r = shell.within(Context::CommandBuiltin, |s| s.run_builtin(b, &inner));
+        let r = shell.within(Context::CommandBuiltin { scoped }, |s| s.run_builtin(b, &inner));
         return match r {
-            Err(crate::Unwind::Exit(s))
+            Err(crate::Unwind::Exit(s) | crate::Unwind::GiveUp(s))
                 if posix
                     && b.name != "exit"
                     && b.name != "exec"

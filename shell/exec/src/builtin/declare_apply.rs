@@ -112,7 +112,7 @@ pub(super) fn apply(
     match place {
         Place::Local => make_local(shell, &name, level, q, &t)?,
         Place::Visible | Place::Top if q.on.export || q.on.readonly => {
-            let own = shell.own_scope;
+            let own = shell.state.here.own_scope;
             match shell.state.vars.get(&name) {
                 Some(v) if own == Some(v.level) => shell.promote(&name),
                 _ => shell.state.vars.outlive(&name, place == Place::Top),
@@ -214,7 +214,7 @@ fn make_local(
     }
     let visible = shell.state.vars.get(name).cloned();
     // `x=1 local x`: one that was local already is as the assignment made it, too.
-    let given = visible.as_ref().is_some_and(|v| shell.own_scope == Some(v.level));
+    let given = visible.as_ref().is_some_and(|v| shell.state.here.own_scope == Some(v.level));
     match &visible {
         Some(v) if given => {
             shell.state.vars.reveal(name, v.level);

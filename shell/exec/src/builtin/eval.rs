@@ -2,7 +2,7 @@
 
 use super::Call;
 use crate::Shell;
-use crate::run::Text;
+use crate::run::{Text, TextKind};
 use crate::shell::Flow;
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -22,7 +22,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
     };
     let line = shell.state.line;
-    let text = Text { text, line, name: Some("eval"), main: false };
+    let text = Text { text, line, kind: TextKind::Eval };
     let r = shell.keeping_command(|s| s.run_text(text));
     shell.leaves_text(&r);
     shell.state.line = line;

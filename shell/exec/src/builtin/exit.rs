@@ -30,7 +30,7 @@ fn status(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<i32, Unwind> {
 pub fn exit(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let s = match (shell.state.here.trap_status, call.args()) {
         // Likewise for `exit` in the EXIT trap (POSIX XCU exit).
-        (Some(s), []) if shell.state.running.has(Trap::Exit) => s,
+        (Some(s), []) if shell.state.here.running.has(Trap::Exit) => s,
         _ => status(shell, call)?,
     };
     Err(shell.exit_here(s))
@@ -41,7 +41,7 @@ impl Shell<'_> {
     /// redirections in force here.
     pub(crate) fn exit_here(&mut self, status: i32) -> Unwind {
         let late = ExitTrap::Late { calls: self.state.frames.len() };
-        if self.state.running.has(Trap::Exit) || self.state.here.exit_trap == late {
+        if self.state.here.running.has(Trap::Exit) || self.state.here.exit_trap == late {
             self.state.trap_exit = Some(status);
             return Unwind::Exit(status);
         }
@@ -89,7 +89,7 @@ pub fn return_(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let s = match (shell.state.here.trap_status, call.args()) {
         // Without operand, `return` in a trap action means the status before the trap; in that of
         // DEBUG it is the action's own.
-        (Some(s), []) if !shell.state.running.has(Trap::Debug) => s,
+        (Some(s), []) if !shell.state.here.running.has(Trap::Debug) => s,
         _ => status(shell, call)?,
     };
     if !callable {

@@ -4,7 +4,7 @@
 use super::Call;
 use super::opts::integer;
 use crate::Shell;
-use crate::run::Text;
+use crate::run::{Text, TextKind};
 use crate::shell::Flow;
 
 pub fn history(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -195,5 +195,5 @@ fn again(shell: &mut Shell<'_>, call: &Call<'_>, operands: &[sh_expand::Str]) ->
     }
     shell.err(&[line.as_slice(), b"\n"].concat());
     let at = shell.state.line;
-    shell.run_text(Text { text: &line, line: at, name: None, main: false })
+    shell.run_text(Text { text: &line, line: at, kind: TextKind::Commands })
 }

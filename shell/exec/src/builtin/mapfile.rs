@@ -7,7 +7,7 @@ use sh_expand::OwnedKey;
 use super::Call;
 use super::opts::integer;
 use crate::Shell;
-use crate::run::Text;
+use crate::run::{Text, TextKind};
 use crate::shell::Flow;
 use crate::state::vars::decimal;
 
@@ -108,7 +108,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             let quoted = box_text::escape::at_q(&line);
             let text = [callback.as_slice(), b" ", &decimal(index), b" ", &quoted].concat();
             let at = shell.state.line;
-            shell.run_text(Text { text: &text, line: at, name: None, main: false })?;
+            shell.run_text(Text { text: &text, line: at, kind: TextKind::Commands })?;
         }
         let value = Rc::new(line.clone());
         if let Err(e) = shell.set_array_element(&name, &OwnedKey::Index(index), false, value) {

@@ -6,7 +6,7 @@ use box_sys::strerror;
 
 use super::Call;
 use crate::Shell;
-use crate::run::Text;
+use crate::run::{Text, TextKind};
 use crate::shell::{Flow, Unwind};
 use crate::state::Frame;
 use crate::state::options::{SetOpt, ShOpt};
@@ -87,7 +87,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         };
         Rc::make_mut(&mut shell.state.call_args).push(Rc::new(given));
     }
-    let text = Text { text: &text, line: 1, name: None, main: false };
+    let text = Text { text: &text, line: 1, kind: TextKind::Commands };
     shell.state.text_begun = true;
     let r = shell.keeping_command(|s| s.run_text(text));
     if shell.leaves_text(&r) {
@@ -109,13 +109,13 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     shell.state.line = line;
     if shell.state.traps.has_return
-        && !matches!(r, Err(Unwind::Exit(_)))
+        && !matches!(r, Err(Unwind::Exit(_) | Unwind::GiveUp(_)))
         && let Err(u) = shell.run_return_trap()
     {
         r = Err(u);
     }
     if let Some(debug) = debug
-        && !matches!(r, Err(Unwind::Exit(_)))
+        && !matches!(r, Err(Unwind::Exit(_) | Unwind::GiveUp(_)))
     {
         shell.state.traps.put_debug_back(debug);
     }

@@ -16,7 +16,6 @@ impl Shell<'_> {
     /// `scoped`: the innermost scope has the assignments before the call and is the function's.
     pub(crate) fn call_function(&mut self, def: &FunctionDef, argv: &[Str], scoped: bool) -> Flow {
         let name = argv[0].clone();
-        self.count_stage();
         self.budget.call_depth += 1;
         let r = self.guarded_call(def, name, argv, scoped);
         self.budget.call_depth -= 1;
@@ -81,7 +80,7 @@ impl Shell<'_> {
             self.state.traps.has_debug = false;
         }
         // Nor does RETURN reach what the DEBUG trap calls.
-        if !traced || self.state.running.has(Trap::Debug) {
+        if !traced || self.state.here.running.has(Trap::Debug) {
             unseen.extend(outer.1.then_some(traps::RETURN));
             self.state.traps.has_return = false;
         }
@@ -137,8 +136,9 @@ impl Shell<'_> {
             Rc::make_mut(&mut self.state.call_args).pop();
         }
         match r {
-            Err(Unwind::Discard(_) | Unwind::Abandon(_)) => self.state.funcname_shown = true,
-            Err(Unwind::Exit(_)) if self.gave_up => self.state.funcname_shown = true,
+            Err(Unwind::Discard(_) | Unwind::Abandon(_) | Unwind::GiveUp(_)) => {
+                self.state.funcname_shown = true;
+            }
             Ok(_) if !self.state.frames.iter().any(|f| f.is_function) => {
                 self.state.funcname_shown = false;
             }

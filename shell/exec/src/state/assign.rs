@@ -134,7 +134,7 @@ impl Shell<'_> {
 
     /// Assigns to a scalar, or to element 0 of an array. `name` is a base name.
     pub fn set_scalar(&mut self, name: &[u8], value: Str) -> Result<()> {
-        if self.own_scope.is_some() {
+        if self.state.here.own_scope.is_some() {
             self.set_beneath(name, &value)?;
         }
         self.put_scalar(name, value)
@@ -143,7 +143,7 @@ impl Shell<'_> {
     /// What a builtin assigns to a variable that stands before it goes to what that hides, too.
     fn set_beneath(&mut self, name: &[u8], value: &Str) -> Result<()> {
         let Some(v) = self.state.vars.get(name) else { return Ok(()) };
-        if Some(v.level) != self.own_scope {
+        if Some(v.level) != self.state.here.own_scope {
             return Ok(());
         }
         let (above, level) = (v.clone(), v.level);

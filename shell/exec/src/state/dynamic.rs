@@ -49,7 +49,7 @@ impl Shell<'_> {
             Dynamic::BashPid => scalar(decimal(i64::from(s.own_pid))),
             Dynamic::BashCommand => Some(Value::Scalar(s.command_text.clone())),
             Dynamic::BashSubshell => {
-                scalar(decimal(i64::from(s.subshell.saturating_sub(s.hidden_subshells))))
+                scalar(decimal(i64::from(s.subshell.saturating_sub(s.here.hidden_subshells))))
             }
             Dynamic::BashArgv0 => Some(Value::Scalar(s.arg0.clone())),
             Dynamic::Underscore => Some(Value::Scalar(s.last_arg.clone())),

@@ -4,6 +4,7 @@
 //! [`Shell::within`], which puts back what was before whatever way the code is left; a subshell enters one for good, on
 //! its own copy. Nothing else writes these fields, and none is more than a word, so that both cost next to nothing.
 
+use super::traps::{Running, Trap};
 use crate::Shell;
 
 /// A construct around commands.
@@ -15,16 +16,19 @@ pub(crate) enum Context {
     Loop,
     /// A function's body: the loops around the call are out of its reach.
     Function,
-    /// The text of `eval`, `.` or a trap: traces show how deep it is.
+    /// Commands from a text of their own: traces show how deep it is.
     Text,
-    /// The action of a trap that met `$?` as this.
-    Action { status: i32 },
+    /// The action of a trap that met `$?` as this; `trap`: one that does not run within itself.
+    Action { trap: Option<Trap>, status: i32 },
     /// The action of the EXIT trap.
     ExitAction,
     /// An expression that is a command or an operand of one, whose warnings name it: `((: `.
     Expression(&'static [u8]),
-    /// `command` before a builtin: no syntax error in a text within ends a POSIX shell.
-    CommandBuiltin,
+    /// A builtin with assignments before it, which were made in that scope.
+    Builtin { scope: u32 },
+    /// `command` before a builtin: no syntax error in a text within ends a POSIX shell. `scoped`: for the builtin the
+    /// assignments before it are a scope like any other.
+    CommandBuiltin { scoped: bool },
     /// The word behind a redirection operator; `<>` opens both ways.
     Redirection { both_ways: bool },
     /// The operands within `$( )`, from where the rest is as in a subshell.
@@ -37,6 +41,12 @@ pub(crate) enum Context {
     Detached,
     /// A stage that is a compound command, at whose end bash runs no EXIT trap.
     SilentStage,
+    /// A stage that is a simple command: bash expands it as if outside of the subshell.
+    SimpleStage,
+    /// One command is all that the subshell consists of.
+    Alone,
+    /// One simple command is all that the process is for.
+    AllOfProcess,
 }
 
 /// When a subshell's EXIT trap runs.
@@ -73,6 +83,18 @@ pub(crate) struct Here {
     pub command_builtin: bool,
     /// The word that is expanded names a file for `<>`.
     pub both_ways: bool,
+    /// The scope of the assignments before the builtin that runs.
+    pub own_scope: Option<u32>,
+    /// The traps whose actions run: none of them runs within itself.
+    pub running: Running,
+    /// The command about to run is all that this subshell consists of.
+    pub alone: bool,
+    /// The simple command that comes next is all that this process is for: nobody needs what its redirections replace.
+    pub is_all_of_process: bool,
+    /// The subshells that `$BASH_SUBSHELL` leaves out: stages that are simple commands.
+    pub hidden_subshells: u32,
+    /// The innermost of them is this one: functions and texts do count it.
+    pub hidden_here: bool,
 }
 
 impl Here {
@@ -82,30 +104,92 @@ impl Here {
         match context {
             Context::Condition => Here { condition: true, ..self },
             Context::Loop => Here { loops: self.loops + 1, ..self },
-            Context::Function | Context::Detached => Here { loops: 0, ..self },
-            Context::Text => Here { depth: self.depth + 1, ..self },
-            Context::Action { status } => {
-                Here { condition: false, action: true, trap_status: Some(status), ..self }
-            }
-            Context::ExitAction => Here { depth: self.exit_depth, ..self },
-            Context::Expression(evaluator) => Here { evaluator, ..self },
-            Context::CommandBuiltin => Here { command_builtin: true, ..self },
-            Context::Redirection { both_ways } => Here { both_ways, ..self },
-            Context::Subshell => Here {
-                exit_depth: self.depth + 1,
-                action: false,
-                trap_status: None,
-                exit_trap: ExitTrap::Here,
-                evaluator: b"",
-                both_ways: false,
+            Context::Function => Here { loops: 0, ..self.with_commands() },
+            Context::Detached => Here { loops: 0, ..self },
+            Context::Text => Here { depth: self.depth + 1, ..self.with_commands() },
+            Context::Action { trap, status } => Here {
+                condition: false,
+                action: true,
+                trap_status: Some(status),
+                running: trap.map_or(self.running, |trap| self.running.with(trap)),
                 ..self
             },
+            Context::ExitAction => Here { depth: self.exit_depth, ..self.with_commands() },
+            Context::Expression(evaluator) => Here { evaluator, ..self },
+            Context::Builtin { scope } => Here { own_scope: Some(scope), ..self },
+            Context::CommandBuiltin { scoped } => Here {
+                command_builtin: true,
+                own_scope: self.own_scope.filter(|_| !scoped),
+                ..self
+            },
+            Context::Redirection { both_ways } => Here { both_ways, ..self },
+            Context::Subshell => self.in_subshell(),
             Context::Substitution { action } => {
                 let depth = self.depth + 1;
                 Here { depth, exit_depth: depth, action, ..self }
             }
             Context::Captured { calls } => Here { exit_trap: ExitTrap::Late { calls }, ..self },
             Context::SilentStage => Here { exit_trap: ExitTrap::Never, ..self },
+            Context::SimpleStage => Here {
+                hidden_subshells: self.hidden_subshells + 1,
+                hidden_here: true,
+                alone: true,
+                ..self
+            },
+            Context::Alone => Here { alone: true, ..self },
+            Context::AllOfProcess => Here { is_all_of_process: true, ..self },
+        }
+    }
+
+    /// Commands of their own begin: assignments before the builtin around them are none of theirs, and `$BASH_SUBSHELL`
+    /// counts the stage that they are in.
+    fn with_commands(self) -> Here {
+        Here {
+            own_scope: None,
+            hidden_subshells: self.hidden_subshells - u32::from(self.hidden_here),
+            hidden_here: false,
+            ..self
+        }
+    }
+
+    /// What a subshell begins with. Every field is decided upon: a new one does not compile until somebody has.
+    fn in_subshell(self) -> Here {
+        let Here {
+            condition,
+            loops,
+            depth,
+            exit_depth: _,
+            action: _,
+            trap_status: _,
+            exit_trap: _,
+            evaluator: _,
+            command_builtin,
+            both_ways: _,
+            own_scope: _,
+            running,
+            alone: _,
+            is_all_of_process: _,
+            hidden_subshells,
+            hidden_here: _,
+        } = self;
+        Here {
+            condition,
+            // `break` in a substitution leaves the loop around it.
+            loops,
+            depth,
+            exit_depth: depth + 1,
+            action: false,
+            trap_status: None,
+            exit_trap: ExitTrap::Here,
+            evaluator: b"",
+            command_builtin,
+            both_ways: false,
+            own_scope: None,
+            running: running.without(Trap::Exit),
+            alone: false,
+            is_all_of_process: false,
+            hidden_subshells,
+            hidden_here: false,
         }
     }
 }
@@ -131,11 +215,15 @@ impl Shell<'_> {
 mod tests {
     use super::*;
 
+    fn action(status: i32) -> Context {
+        Context::Action { trap: Some(Trap::Err), status }
+    }
+
     #[test]
     fn conditions_reach_into_functions_and_subshells_but_not_into_actions() {
         let here = Here::default().within(Context::Condition);
         assert!(here.within(Context::Function).within(Context::Subshell).condition);
-        assert!(!here.within(Context::Action { status: 1 }).condition);
+        assert!(!here.within(action(1)).condition);
     }
 
     #[test]
@@ -147,10 +235,37 @@ mod tests {
 
     #[test]
     fn a_subshell_is_out_of_the_action_and_a_substitution_is_not() {
-        let here = Here::default().within(Context::Text).within(Context::Action { status: 3 });
+        let here = Here::default().within(Context::Text).within(action(3));
         let inner = here.within(Context::Subshell);
         assert_eq!((inner.action, inner.trap_status, inner.exit_depth), (false, None, 2));
         let inner = inner.within(Context::Substitution { action: here.action });
         assert_eq!((inner.action, inner.depth, inner.exit_depth), (true, 2, 2));
+    }
+    #[test]
+    fn commands_of_a_builtin_have_none_of_its_assignments() {
+        let here = Here::default().within(Context::Builtin { scope: 3 });
+        assert_eq!(here.own_scope, Some(3));
+        assert_eq!(here.within(Context::Function).own_scope, None);
+        assert_eq!(here.within(Context::Text).own_scope, None);
+        assert_eq!(here.within(Context::CommandBuiltin { scoped: false }).own_scope, Some(3));
+        assert_eq!(here.within(Context::CommandBuiltin { scoped: true }).own_scope, None);
+    }
+
+    #[test]
+    fn functions_and_texts_count_the_stage_they_are_in_once() {
+        let stage = Here::default().within(Context::Subshell).within(Context::SimpleStage);
+        assert_eq!((stage.hidden_subshells, stage.alone), (1, true));
+        let called = stage.within(Context::Function).within(Context::Text);
+        assert_eq!(called.hidden_subshells, 0);
+        assert_eq!(stage.within(Context::Subshell).within(Context::Function).hidden_subshells, 1);
+    }
+
+    #[test]
+    fn an_action_does_not_run_within_itself_but_for_exit_in_a_subshell() {
+        let here = Here::default().within(action(0));
+        let here = here.within(Context::Action { trap: Some(Trap::Exit), status: 0 });
+        assert!(here.running.has(Trap::Exit) && here.running.has(Trap::Err));
+        let inner = here.within(Context::Subshell);
+        assert!(!inner.running.has(Trap::Exit) && inner.running.has(Trap::Err));
     }
 }

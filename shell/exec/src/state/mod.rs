@@ -40,9 +40,9 @@ use sh_expand::Str;
 use crate::io::FdTable;
 use definition::Definition;
 use hash::FastMap;
-use here::Here;
+use here::{Context, Here};
 use jobs::Jobs;
-use options::Options;
+use options::{Options, SetOpt};
 use traps::Traps;
 use vars::{Name, Vars};
 
@@ -111,17 +111,11 @@ pub struct State {
     /// `set` gave new positional parameters, and no function was called since: a sourced file leaves
     /// them to its caller, though it had arguments.
     pub positional_set: bool,
-    /// No command with a name was run since `eval` or `.` began: a syntax error of its text ends a
-    /// POSIX shell.
+    /// No command with a name has run since `eval` or `.` began last: a syntax error in the text ends a POSIX shell.
     pub text_begun: bool,
     pub frames: Rc<Vec<Frame>>,
     /// A function was abandoned: `FUNCNAME` keeps its bottom until another one returns.
     pub funcname_shown: bool,
-    /// The command about to run is all that this subshell consists of.
-    pub alone: bool,
-    /// The simple command that comes next is all that this process is for: nobody needs what its
-    /// redirections replace.
-    pub is_all_of_process: bool,
     /// Remembered command locations with hit counts (`hash`).
     pub hashed: Rc<BTreeMap<Vec<u8>, (PathBuf, u32)>>,
     pub disabled_builtins: Rc<Vec<&'static str>>,
@@ -141,11 +135,6 @@ pub struct State {
     pub own_pid: u32,
     /// How many subshells this one is in.
     pub subshell: u32,
-    /// Those that `$BASH_SUBSHELL` leaves out: stages of pipelines that are simple commands,
-    /// which bash expands as if outside.
-    pub hidden_subshells: u32,
-    /// The innermost of them is this one: functions and `eval` do count it.
-    pub hidden_here: bool,
     pub started: Instant,
     pub seconds_offset: i64,
     pub random: u32,
@@ -155,8 +144,6 @@ pub struct State {
     pub umask: u16,
     /// What the constructs around the current command change.
     pub(crate) here: Here,
-    /// The traps whose actions run: none of them runs within itself.
-    pub(crate) running: traps::Running,
     /// The status that `exit` or `set -e` gave within the EXIT trap.
     pub trap_exit: Option<i32>,
     /// Text of the command for `BASH_COMMAND` (set while a trap action runs, or on demand).
@@ -167,4 +154,71 @@ pub struct State {
     /// commands, bash leaves that one too.
     pub outermost_command: Option<Str>,
     pub completions: Rc<BTreeMap<Vec<u8>, Vec<u8>>>,
+}
+
+impl State {
+    /// What a copy becomes as the state of a subshell whose `$BASHPID` is `pid`. Taken apart without `..`: whoever adds
+    /// a field decides here whether subshells have it.
+    pub(crate) fn enter_subshell(&mut self, pid: u32) {
+        let State {
+            options,
+            traps,
+            jobs,
+            own_pid,
+            subshell,
+            here,
+            command_text,
+            outer_command,
+            outermost_command,
+            // A subshell has these as they are (POSIX XCU 2.12).
+            vars: _,
+            functions: _,
+            aliases: _,
+            fds: _,
+            cwd: _,
+            dirs: _,
+            arg0: _,
+            positional: _,
+            frames: _,
+            hashed: _,
+            disabled_builtins: _,
+            status: _,
+            pipe_status: _,
+            ulimits: _,
+            last_background: _,
+            last_arg: _,
+            line: _,
+            shell_pid: _,
+            started: _,
+            seconds_offset: _,
+            random: _,
+            random_set: _,
+            getopts: _,
+            umask: _,
+            completions: _,
+            // The functions and redirections around it are left with it where an error abandons it.
+            outer_fds: _,
+            outer_positional: _,
+            call_args: _,
+            positional_set: _,
+            text_begun: _,
+            funcname_shown: _,
+            // Set before it is looked at.
+            trap_exit: _,
+        } = self;
+        traps.enter_subshell(options.has(SetOpt::ErrTrace), options.has(SetOpt::FuncTrace));
+        options.put(SetOpt::Monitor, false);
+        // Children are another shell's, which cannot be waited for.
+        if !jobs.list.is_empty() && !jobs.foreign {
+            Rc::make_mut(jobs).foreign = true;
+        }
+        *own_pid = pid;
+        *subshell += 1;
+        let outer = outer_command.take();
+        let outer = outer.or_else(|| here.action.then(|| command_text.clone()));
+        if outermost_command.is_none() {
+            *outermost_command = outer;
+        }
+        *here = here.within(Context::Subshell);
+    }
 }

@@ -152,11 +152,7 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
         interrupted: _,
         keep_redirects: _,
         bad_syntax_exit: _,
-        gave_up: _,
         left_text: _,
-        own_scope: _,
-        negates_compound: _,
-        begin_failed: _,
         line_before: _,
     } = shell;
     let State {
@@ -172,7 +168,6 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
         outer_positional,
         frames,
         funcname_shown,
-        alone,
         hashed,
         disabled_builtins,
         status,
@@ -183,8 +178,6 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
         line,
         shell_pid,
         subshell,
-        hidden_subshells,
-        hidden_here,
         started,
         seconds_offset,
         getopts,
@@ -201,14 +194,12 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
         own_pid: _,
         random: _,
         random_set: _,
-        // The traps that run, and what they ended with, stay here.
-        running: _,
+        // What the EXIT trap ended with stays here.
         trap_exit: _,
         // Of calls and texts under way here.
         call_args: _,
         positional_set: _,
         text_begun: _,
-        is_all_of_process: _,
         // Nobody asks for them there.
         completions: _,
     } = &**state;
@@ -219,11 +210,18 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
         exit_depth,
         action,
         exit_trap,
+        alone,
+        hidden_subshells,
+        hidden_here,
+        // The traps that run stay here.
+        running: _,
         // Of the command under way.
         trap_status: _,
         evaluator: _,
         command_builtin: _,
         both_ways: _,
+        own_scope: _,
+        is_all_of_process: _,
     } = *here;
     let mut w = Writer::default();
     w.num(MAGIC);
@@ -297,10 +295,10 @@ pub fn encode(shell: &mut Shell<'_>, code: &Code) -> Vec<u8> {
         u64::from(*line),
         u64::from(*shell_pid),
         u64::from(*subshell),
-        u64::from(*hidden_subshells),
-        u64::from(*hidden_here),
+        u64::from(hidden_subshells),
+        u64::from(hidden_here),
         u64::from(*funcname_shown),
-        u64::from(*alone),
+        u64::from(alone),
         u64::from(*track_commands),
         u64::from(*umask),
         u64::from(condition),
@@ -409,10 +407,10 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
     s.line = r.num()? as u32;
     s.shell_pid = r.num()? as u32;
     s.subshell = r.num()? as u32;
-    s.hidden_subshells = r.num()? as u32;
-    s.hidden_here = r.num()? != 0;
+    let hidden_subshells = r.num()? as u32;
+    let hidden_here = r.num()? != 0;
     s.funcname_shown = r.num()? != 0;
-    s.alone = r.num()? != 0;
+    let alone = r.num()? != 0;
     let track_commands = r.num()? != 0;
     s.umask = r.num()? as u16;
     s.here = Here {
@@ -422,6 +420,9 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> Option<Code> {
         exit_depth: r.num()? as u32,
         exit_trap: if r.num()? != 0 { ExitTrap::Never } else { ExitTrap::Here },
         action: r.num()? != 0,
+        alone,
+        hidden_subshells,
+        hidden_here,
         ..Here::default()
     };
     let index = r.num()? as usize;

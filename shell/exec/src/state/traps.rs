@@ -175,7 +175,7 @@ pub fn name(condition: u8) -> String {
 
 /// A trap that does not run within itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trap {
+pub enum Trap {
     Debug,
     Err,
     Return,
@@ -183,7 +183,7 @@ pub(crate) enum Trap {
 }
 
 /// The traps whose actions run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Running(u8);
 
 impl Running {
@@ -191,7 +191,15 @@ impl Running {
         self.0 & 1 << trap as u8 != 0
     }
 
-    pub fn set(&mut self, trap: Trap, runs: bool) {
-        self.0 = self.0 & !(1 << trap as u8) | u8::from(runs) << trap as u8;
+    /// These and that one.
+    #[must_use]
+    pub fn with(self, trap: Trap) -> Running {
+        Running(self.0 | 1 << trap as u8)
+    }
+
+    /// These but that one.
+    #[must_use]
+    pub fn without(self, trap: Trap) -> Running {
+        Running(self.0 & !(1 << trap as u8))
     }
 }

@@ -117,10 +117,7 @@ impl Shell<'_> {
         self.state = saved;
         match r {
             Ok(s) => s,
-            Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s) | Unwind::Abandon(s)) => {
-                Started::Done(s)
-            }
-            Err(Unwind::Break(_) | Unwind::Continue(_)) => Started::Done(0),
+            Err(unwind) => Started::Done(unwind.status().unwrap_or(0)),
         }
     }
 
@@ -138,7 +135,7 @@ impl Shell<'_> {
             Some(CommandWord::Word(w)) => super::stages::literal(w),
             _ => None,
         };
-        self.state.alone = true;
+        self.enter(Context::Alone);
         if literal.is_some() && !self.is_external(c) {
             self.job_group = group;
             return Ok(self.ship_code(&code.code(), pumps));

@@ -146,7 +146,7 @@ impl Shell<'_> {
 
     /// Runs `f`, which lists variables, without the assignments before the builtin that does so.
     pub(crate) fn without_own_scope<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
-        if self.own_scope != Some(self.state.vars.level()) {
+        if self.state.here.own_scope != Some(self.state.vars.level()) {
             return f(self);
         }
         let vars = self.state.vars.lift_scope();

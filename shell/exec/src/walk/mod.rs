@@ -44,6 +44,20 @@ pub(crate) use background::{Detached, Started};
 pub(crate) use before::SCOPED;
 pub use simple::Operand;
 
+/// How a command ended that nothing unwinds.
+#[derive(Clone, Copy, Debug)]
+struct Ran {
+    status: i32,
+    /// It is no compound command whose redirections failed.
+    begun: bool,
+}
+
+impl Ran {
+    fn begun(status: i32) -> Ran {
+        Ran { status, begun: true }
+    }
+}
+
 impl Shell<'_> {
     /// Runs a list; the status of its last command.
     pub fn list(&mut self, list: &List) -> Flow {
@@ -81,23 +95,25 @@ impl Shell<'_> {
 
     /// Runs one command with its redirections.
     pub(crate) fn command(&mut self, c: &Command) -> Flow {
+        self.command_of(c, false).map(|ran| ran.status)
+    }
+
+    /// Runs the command of a pipeline; `negated`: by `!`.
+    fn command_of(&mut self, c: &Command, negated: bool) -> Result<Ran, Unwind> {
         if let CommandKind::Simple(s) = &c.kind {
-            return self.simple(s, c);
+            return self.simple(s, c).map(Ran::begun);
         }
-        let negated = std::mem::take(&mut self.negates_compound);
         self.tick()?;
         self.check_depth()?;
         if self.state.options.has(SetOpt::NoExec) && !self.state.options.interactive {
-            return Ok(0);
+            return Ok(Ran::begun(0));
         }
         if let CommandKind::Subshell(_) = c.kind {
             self.note_subshell(c);
         }
         let subs = self.process_subs.len();
         let r = if c.redirects.is_empty() {
-            let r = self.compound(c);
-            self.begin_failed = false;
-            r
+            self.compound(c).map(Ran::begun)
         } else {
             // Messages tell the line of the last simple command, as bash's do.
             // The ERR trap of a failed redirection has the line of the command before this one.
@@ -117,15 +133,15 @@ impl Shell<'_> {
                 Ok(saved) => {
                     let r = self.compound(c);
                     self.restore(saved);
-                    self.begin_failed = false;
-                    r
+                    r.map(Ran::begun)
                 }
                 Err(unwind) => match unwind {
-                    Some(Unwind::Exit(s) | Unwind::Discard(s) | Unwind::Abandon(s))
-                        if matches!(c.kind, CommandKind::Subshell(_)) =>
-                    {
-                        Ok(s)
-                    }
+                    Some(
+                        Unwind::Exit(s)
+                        | Unwind::GiveUp(s)
+                        | Unwind::Discard(s)
+                        | Unwind::Abandon(s),
+                    ) if matches!(c.kind, CommandKind::Subshell(_)) => Ok(Ran::begun(s)),
                     Some(u) => Err(u),
                     None => {
                         self.set_status(1);
@@ -134,8 +150,7 @@ impl Shell<'_> {
                             true => Ok(()),
                             false => self.failed_unless_checked(c, line),
                         };
-                        self.begin_failed = true;
-                        failed.map(|()| 1)
+                        failed.map(|()| Ran { status: 1, begun: false })
                     }
                 },
             };

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use sh_syntax::ast::{Command, CommandKind, Pipeline};
 
+use super::Ran;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::PipeStatus;
@@ -40,23 +41,21 @@ impl Shell<'_> {
         let trapped = self.state.traps.has_err;
         // Of a simple command or a subshell alone in its process the shell takes no notice that it
         // fails.
-        let alone = self.state.alone;
+        let alone = self.state.here.alone;
         let ignoring = p.negated && self.state.options.has(SetOpt::ErrExit);
         let status = match p.stages.as_slice() {
             [] => 0,
             [stage] => {
-                self.negates_compound =
-                    p.negated && !matches!(stage.command.kind, CommandKind::Simple(_));
                 let r = match ignoring {
-                    true => self.ignoring_errexit(|s| s.one_stage(&stage.command)),
-                    false => self.one_stage(&stage.command),
+                    true => self.within(Context::Condition, |s| s.one_stage(&stage.command, true)),
+                    false => self.one_stage(&stage.command, p.negated),
                 };
                 if p.negated && matches!(r, Err(Unwind::Break(_) | Unwind::Continue(_))) {
                     // `! break` fails.
                     self.state.status = i32::from(self.state.status == 0);
                 }
-                let status = r?;
-                if p.negated && std::mem::take(&mut self.begin_failed) {
+                let Ran { status, begun } = r?;
+                if p.negated && !begun {
                     // Of a compound command whose redirections failed bash does not negate that.
                     self.state.status = status;
                     return Ok(status);
@@ -113,9 +112,8 @@ impl Shell<'_> {
         Ok(status)
     }
 
-    fn one_stage(&mut self, c: &Command) -> Flow {
-        self.begin_failed = false;
-        let status = match self.command(c) {
+    fn one_stage(&mut self, c: &Command, negated: bool) -> Result<Ran, Unwind> {
+        let ran = match self.command_of(c, negated) {
             Err(unwind @ (Unwind::Break(_) | Unwind::Continue(_))) => {
                 self.state.pipe_status = PipeStatus::One(0);
                 return Err(unwind);
@@ -123,10 +121,10 @@ impl Shell<'_> {
             r => r?,
         };
         let forked = matches!(c.kind, CommandKind::Subshell(_));
-        if fails_by_itself(c) && (forked || !self.begin_failed) {
-            self.state.pipe_status = PipeStatus::One(status);
+        if fails_by_itself(c) && (forked || ran.begun) {
+            self.state.pipe_status = PipeStatus::One(ran.status);
         }
-        Ok(status)
+        Ok(ran)
     }
 
     /// A compound command failed before it began (a redirection).
@@ -153,7 +151,7 @@ impl Shell<'_> {
     /// failure is reported with the pipeline's.
     pub(crate) fn last_stage(&mut self, c: &Command) -> Flow {
         let counts = fails_by_itself(c) && !matches!(c.kind, CommandKind::Subshell(_));
-        self.counting(c, counts, Self::one_stage)
+        self.counting(c, counts, |s, c| s.one_stage(c, false).map(|ran| ran.status))
     }
 
     /// Runs a command; if its failure `counts`, the ERR trap that was set before sees it.

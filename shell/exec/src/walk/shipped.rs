@@ -39,7 +39,7 @@ impl Shell<'_> {
     fn process_list(&mut self, mut list: List) -> Flow {
         let Some(stage) = only_stage(&mut list) else { return self.list(&list) };
         if is_simple(&stage.command) {
-            self.state.is_all_of_process = true;
+            self.enter(Context::AllOfProcess);
         } else if !stage.command.redirects.is_empty() {
             let redirects = std::mem::take(&mut stage.command.redirects);
             match self.redirect(&redirects) {

@@ -16,6 +16,7 @@ use crate::builtin::{BAD_ASSIGNMENT, Call, assign_operand};
 use crate::command::Found;
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::is_name;
+use crate::state::here::Context;
 use crate::state::options::SetOpt;
 use crate::state::vars::ScopeKind;
 
@@ -248,8 +249,7 @@ impl Shell<'_> {
             && !self.state.options.has(SetOpt::ErrExit)
             && !self.state.options.interactive
         {
-            self.gave_up = true;
-            return Unwind::Exit(self.status_given_up());
+            return Unwind::GiveUp(self.status_given_up());
         }
         u
     }
@@ -273,14 +273,15 @@ impl Shell<'_> {
             }
         }
         self.trace_behind(argv, scoped);
-        self.own_scope = match &found {
+        let r = match &found {
             Found::Builtin(b) if scoped && !SCOPED.contains(&b.name) => {
-                Some(self.state.vars.level())
+                let scope = self.state.vars.level();
+                self.within(Context::Builtin { scope }, |s| {
+                    s.with_redirects(&found, words, c, scoped)
+                })
             }
-            _ => None,
+            _ => self.with_redirects(&found, words, c, scoped),
         };
-        let r = self.with_redirects(&found, words, c, scoped);
-        self.own_scope = None;
         if scoped {
             if persist {
                 // What the builtin did not unset stays, with its value as it is now.
@@ -343,15 +344,15 @@ impl Shell<'_> {
         };
         let saved = match redirected {
             // Nobody else in this process uses what was there before.
-            Ok(saved) if std::mem::take(&mut self.state.is_all_of_process) => {
+            Ok(saved) if std::mem::take(&mut self.state.here.is_all_of_process) => {
                 self.forget_saved(saved);
                 Vec::new()
             }
             Ok(saved) => saved,
             // A program's redirections are its own process's business.
-            Err(Some(Unwind::Exit(s) | Unwind::Discard(s) | Unwind::Abandon(s)))
-                if matches!(found, Found::Program(_) | Found::Nothing(_)) =>
-            {
+            Err(Some(
+                Unwind::Exit(s) | Unwind::GiveUp(s) | Unwind::Discard(s) | Unwind::Abandon(s),
+            )) if matches!(found, Found::Program(_) | Found::Nothing(_)) => {
                 return Ok(s);
             }
             Err(Some(u)) => return Err(u),
@@ -402,7 +403,7 @@ impl Shell<'_> {
     }
 
     pub(crate) fn run_found(&mut self, found: &Found, words: &Words<'_>, scoped: bool) -> Flow {
-        let alone = std::mem::take(&mut self.state.alone);
+        let alone = std::mem::take(&mut self.state.here.alone);
         self.state.text_begun = false;
         match found {
             Found::Builtin(b) => {

@@ -91,7 +91,7 @@ impl Shell<'_> {
 
     /// The DEBUG trap of a stage runs in the shell itself, unless the stage inherits it.
     fn stage_debug_trap(&mut self, c: &Command) -> Result<(), Unwind> {
-        if !self.state.running.has(Trap::Debug) {
+        if !self.state.here.running.has(Trap::Debug) {
             self.note_stage(c);
         }
         let inherits = self.state.options.has(SetOpt::FuncTrace);
@@ -179,20 +179,10 @@ impl Shell<'_> {
         }
         self.state.outer_fds = None;
         if let CommandKind::Simple(_) = command.kind {
-            self.state.hidden_subshells += 1;
-            self.state.hidden_here = true;
-            self.state.alone = true;
+            self.enter(Context::SimpleStage);
         } else {
             self.enter(Context::Detached);
             self.state.jobs = Rc::default();
-        }
-    }
-
-    /// Commands of their own begin in a stage that is a simple command.
-    pub(crate) fn count_stage(&mut self) {
-        self.own_scope = None;
-        if std::mem::take(&mut self.state.hidden_here) {
-            self.state.hidden_subshells -= 1;
         }
     }
 
@@ -201,7 +191,7 @@ impl Shell<'_> {
         if matches!(command.kind, CommandKind::Subshell(_)) {
             self.state.subshell = self.state.subshell.saturating_sub(1);
             // Nor does the process take notice that it fails.
-            self.state.alone = true;
+            self.enter(Context::Alone);
         }
     }
 

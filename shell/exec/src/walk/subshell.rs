@@ -12,7 +12,6 @@ use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::here::{Context, ExitTrap};
 use crate::state::options::{SetOpt, ShOpt};
-use crate::state::traps::Trap;
 
 impl Shell<'_> {
     pub(crate) fn subshell(&mut self, list: &List) -> Flow {
@@ -51,35 +50,16 @@ impl Shell<'_> {
     /// What changes at the beginning of a subshell. The loops around it are still counted in a
     /// substitution, which `break` and `continue` leave, and for a simple command.
     pub(crate) fn enter_subshell(&mut self) {
-        let errtrace = self.state.options.has(SetOpt::ErrTrace);
-        let functrace = self.state.options.has(SetOpt::FuncTrace);
-        let s = &mut self.state;
-        s.traps.enter_subshell(errtrace, functrace);
-        s.subshell += 1;
-        s.hidden_here = false;
-        s.alone = false;
-        s.is_all_of_process = false;
-        let outer = s.outer_command.take();
-        let outer = outer.or_else(|| s.here.action.then(|| s.command_text.clone()));
-        if s.outermost_command.is_none() {
-            s.outermost_command = outer;
-        }
-        s.here = s.here.within(Context::Subshell);
-        s.running.set(Trap::Exit, false);
-        s.options.put(SetOpt::Monitor, false);
-        self.left_text = false;
         self.next_pseudo_pid += 1;
         // A number no process of this session has: pids of the guest are small.
-        self.state.own_pid = self.state.shell_pid.wrapping_add(1_000_000 + self.next_pseudo_pid);
-        if !self.state.jobs.list.is_empty() && !self.state.jobs.foreign {
-            Rc::make_mut(&mut self.state.jobs).foreign = true;
-        }
+        let pid = self.state.shell_pid.wrapping_add(1_000_000 + self.next_pseudo_pid);
+        self.state.enter_subshell(pid);
+        self.left_text = false;
     }
 
     /// The exit status of a subshell, after its EXIT trap.
     pub(crate) fn end_subshell(&mut self, r: Flow) -> i32 {
-        let left = self.is_abandoned(&r);
-        self.gave_up = false;
+        let left = is_abandoned(&r);
         self.syntax_failed = None;
         // Given up on, bash has left the commands and functions around it when the trap runs.
         if let (true, Some(fds)) = (left, self.state.outer_fds.take()) {
@@ -96,35 +76,26 @@ impl Shell<'_> {
             self.leave_functions();
         }
         let status = match r {
-            Ok(s)
-            | Err(Unwind::Exit(s) | Unwind::Return(s) | Unwind::Discard(s) | Unwind::Abandon(s)) => {
-                s
-            }
-            // While loops are left bash runs nothing, and so no trap.
-            Err(Unwind::Break(_) | Unwind::Continue(_)) => return self.state.status,
+            Ok(s) => s,
+            Err(unwind) => match unwind.status() {
+                Some(s) => s,
+                // While loops are left bash runs nothing, and so no trap.
+                None => return self.state.status,
+            },
         };
         self.run_exit_trap(status)
-    }
-
-    /// Whether an error gave the commands up.
-    fn is_abandoned(&self, r: &Flow) -> bool {
-        match r {
-            Err(Unwind::Discard(_) | Unwind::Abandon(_)) => true,
-            Err(Unwind::Exit(_)) => self.gave_up,
-            _ => false,
-        }
     }
 
     /// Notes that an error leaves `eval` or `.`: true where it ends this subshell, whose EXIT trap
     /// still sees what the text saw.
     pub(crate) fn leaves_text(&mut self, r: &Flow) -> bool {
         let all = matches!(r, Err(Unwind::Abandon(_)));
-        self.left_text |= !all && self.state.subshell > 0 && self.is_abandoned(r);
+        self.left_text |= !all && self.state.subshell > 0 && is_abandoned(r);
         self.is_left_in_text(r)
     }
 
     pub(crate) fn is_left_in_text(&self, r: &Flow) -> bool {
-        self.left_text && self.is_abandoned(r)
+        self.left_text && is_abandoned(r)
     }
 
     /// Given up on, bash has left the functions around a subshell when its EXIT trap runs.
@@ -151,4 +122,9 @@ impl Shell<'_> {
             self.state.options.put(SetOpt::ErrExit, false);
         }
     }
+}
+
+/// Whether an error gave the commands up.
+fn is_abandoned(r: &Flow) -> bool {
+    matches!(r, Err(Unwind::Discard(_) | Unwind::Abandon(_) | Unwind::GiveUp(_)))
 }

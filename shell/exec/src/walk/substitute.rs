@@ -10,7 +10,7 @@ use sh_syntax::parse::{parse_all, substitution_end};
 
 use crate::Shell;
 use crate::io::{Buffer, Desc};
-use crate::run::{SUBSTITUTION, Text};
+use crate::run::{Text, TextKind};
 use crate::shell::Unwind;
 use crate::state::here::Context;
 use crate::state::options::{SetOpt, ShOpt};
@@ -47,9 +47,7 @@ impl Shell<'_> {
             s.state.outer_command = Some(s.state.command_text.clone());
             let r = match &source {
                 None => s.list(&sub.body),
-                Some(text) => {
-                    s.run_text(Text { text, line, name: Some(SUBSTITUTION), main: false })
-                }
+                Some(text) => s.run_text(Text { text, line, kind: TextKind::Substitution }),
             };
             // Given up on, a substitution has failed, whatever failed before it.
             match r {
@@ -97,7 +95,7 @@ impl Shell<'_> {
         let Err(e) = parsed else { return Ok(()) };
         // To `set -e` it does not matter where that is.
         let ends = self.state.options.has(SetOpt::ErrExit);
-        self.syntax_error(&e, Some(SUBSTITUTION), ends);
+        self.syntax_error(&e, TextKind::Substitution.blamed(), ends);
         if matches!(e.kind, ErrorKind::Grammar | ErrorKind::Array) && !ends {
             // That ends no POSIX shell, either.
             return Err(ExpandError::told(match self.state.options.has(SetOpt::Posix) {
