@@ -18,7 +18,7 @@ pub enum Value {
 }
 
 /// Attributes of a variable (`declare` options of the same letters).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Attributes {
     /// `-x`
     pub export: bool,

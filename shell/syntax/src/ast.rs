@@ -10,9 +10,12 @@
 //!   printing functions.
 //! - Bodies that outlive a statement (functions, substitutions) are behind `Rc`,
 //!   so that a copied shell state shares them.
-//! - The tree holds no I/O, no state and no cached results.
+//! - The tree holds no I/O, no state and no cached results. It is data: a shell that runs a part of it beside itself
+//!   sends it to another process (`serde`).
 
 use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
 
 /// A byte string in the tree.
 pub type Text = Box<[u8]>;
@@ -21,13 +24,13 @@ pub type Text = Box<[u8]>;
 pub type Literal = Rc<Vec<u8>>;
 
 /// A sequence of and-or lists, each ended by `;`, `&` or a newline.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct List {
     pub items: Vec<Item>,
 }
 
 /// One and-or list with its terminator.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Item {
     pub and_or: AndOr,
     /// Ended by `&`: runs as a background job.
@@ -37,13 +40,13 @@ pub struct Item {
 }
 
 /// Pipelines joined by `&&` and `||`, evaluated left to right with equal precedence.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AndOr {
     pub first: Pipeline,
     pub rest: Vec<(Connector, Pipeline)>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Connector {
     /// `&&`
     And,
@@ -52,7 +55,7 @@ pub enum Connector {
 }
 
 /// One or more commands joined by `|` or `|&`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pipeline {
     /// The `time` reserved word; `Posix` is `time -p`.
     pub timed: Option<TimeFormat>,
@@ -62,13 +65,13 @@ pub struct Pipeline {
     pub stages: Vec<Stage>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TimeFormat {
     Bash,
     Posix,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
     pub command: Command,
     /// Joined to the next stage by `|&`: stderr goes down the pipe, too.
@@ -76,7 +79,7 @@ pub struct Stage {
 }
 
 /// A command with its redirections, in source order.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Command {
     pub kind: CommandKind,
     pub redirects: Vec<Redirect>,
@@ -84,7 +87,7 @@ pub struct Command {
     pub line: u32,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum CommandKind {
     Simple(SimpleCommand),
     /// `{ list; }`
@@ -108,14 +111,14 @@ pub enum CommandKind {
 }
 
 /// Assignments and words; at least one of them, or a redirection, is present.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SimpleCommand {
     pub assignments: Vec<Assignment>,
     pub words: Vec<CommandWord>,
 }
 
 /// A word of a simple command, the command name included.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum CommandWord {
     Word(Word),
     /// An operand of a declaration builtin (`declare typeset local export readonly`) that has
@@ -124,7 +127,7 @@ pub enum CommandWord {
 }
 
 /// `name=value`, `name+=value`, `name[sub]=value`, `name=(...)`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Assignment {
     pub name: Text,
     pub subscript: Option<Subscript>,
@@ -136,14 +139,14 @@ pub struct Assignment {
     pub line: u32,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AssignValue {
     Scalar(Word),
     Array(Vec<ArrayElement>),
 }
 
 /// An element of a compound array assignment: `value`, `[key]=value`, `[key]+=value`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArrayElement {
     pub key: Option<Subscript>,
     pub append: bool,
@@ -151,7 +154,7 @@ pub struct ArrayElement {
 }
 
 /// What stands between `[` and `]` after a name.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Subscript {
     /// `[@]`
     At,
@@ -173,7 +176,7 @@ impl Subscript {
 }
 
 /// A redirection.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Redirect {
     pub fd: RedirectFd,
     pub op: RedirectOp,
@@ -181,7 +184,7 @@ pub struct Redirect {
     pub line: u32,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RedirectFd {
     /// 0 for input operators, 1 for output operators.
     Default,
@@ -193,7 +196,7 @@ pub enum RedirectFd {
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RedirectOp {
     /// `<`
     Read,
@@ -219,13 +222,13 @@ pub enum RedirectOp {
     HereString,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RedirectTarget {
     Word(Word),
     HereDoc(Rc<HereDoc>),
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HereDoc {
     /// The delimiter after quote removal.
     pub delimiter: Text,
@@ -237,14 +240,14 @@ pub struct HereDoc {
     pub body: Word,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct If {
     /// `if`/`elif` conditions with their bodies.
     pub branches: Vec<(List, List)>,
     pub otherwise: Option<List>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct While {
     /// `until` instead of `while`.
     pub until: bool,
@@ -253,7 +256,7 @@ pub struct While {
 }
 
 /// `for name [in words]` and `select name [in words]`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct For {
     pub name: Text,
     /// `None`: the positional parameters.
@@ -261,7 +264,7 @@ pub struct For {
     pub body: List,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArithFor {
     pub init: Option<Arith>,
     pub condition: Option<Arith>,
@@ -269,20 +272,20 @@ pub struct ArithFor {
     pub body: List,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     pub subject: Word,
     pub arms: Vec<CaseArm>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseArm {
     pub patterns: Vec<Word>,
     pub body: List,
     pub end: CaseEnd,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CaseEnd {
     /// `;;` or the end of the last arm
     Break,
@@ -292,7 +295,7 @@ pub enum CaseEnd {
     Continue,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Function {
     pub name: Text,
     /// A compound command, with the redirections of the definition.
@@ -301,7 +304,7 @@ pub struct Function {
     pub keyword: bool,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coproc {
     /// `None`: `COPROC`.
     pub name: Option<Text>,
@@ -309,7 +312,7 @@ pub struct Coproc {
 }
 
 /// The expression of `[[ ]]`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Cond {
     Not(Box<Cond>),
     /// `( expr )`
@@ -323,7 +326,7 @@ pub enum Cond {
     Binary(CondOp, Word, Word),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CondOp {
     /// `==`: pattern match
     Match,
@@ -351,7 +354,7 @@ pub enum CondOp {
 }
 
 /// A word: the unit that expansions turn into zero or more fields.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Word {
     pub parts: Vec<WordPart>,
     /// Source spelling, quotes included.
@@ -370,7 +373,7 @@ impl Word {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum WordPart {
     /// Unquoted text: tilde, brace, pathname and extglob characters are active.
     /// An extglob such as `@(a|b)` is text here, its parentheses and bars included.
@@ -390,7 +393,7 @@ pub enum WordPart {
     ProcessSub(Rc<ProcessSub>),
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommandSub {
     pub body: List,
     /// Written with backquotes: its aliases are looked up when it runs, in POSIX mode, too.
@@ -407,7 +410,7 @@ pub struct CommandSub {
     pub line: u32,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProcessSub {
     /// `<(...)`: the command's output is read from the path.
     pub read: bool,
@@ -417,7 +420,7 @@ pub struct ProcessSub {
 }
 
 /// A parameter expansion.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Param {
     pub name: ParamName,
     pub subscript: Option<Subscript>,
@@ -428,7 +431,7 @@ pub struct Param {
     pub raw: Text,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParamName {
     Variable(Text),
     /// `$1`, `${10}`; `$0` is `Special(b'0')`.
@@ -437,7 +440,7 @@ pub enum ParamName {
     Special(u8),
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ParamOp {
     /// `$x`, `${x}`
     Plain,
@@ -472,7 +475,7 @@ pub enum ParamOp {
     Bad { whole: Text },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReplaceKind {
     /// `/`
     First,
@@ -484,7 +487,7 @@ pub enum ReplaceKind {
     Suffix,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CaseKind {
     Upper,
     Lower,
@@ -492,7 +495,7 @@ pub enum CaseKind {
 }
 
 /// An arithmetic expression as it stands in the source.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arith {
     /// The text with its expansions, parsed as if within double quotes
     /// (quotes themselves are dropped).
@@ -503,7 +506,7 @@ pub struct Arith {
 }
 
 /// A parsed arithmetic expression (bash manual 6.5).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ArithExpr {
     Number(i64),
     /// A name, evaluated recursively as an expression (`x=y; y=3; ((x))`).
@@ -531,7 +534,7 @@ pub enum ArithExpr {
 }
 
 /// A subscript inside arithmetic: both readings, since the array's kind decides at run time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArithIndex {
     /// Source text, the key of an associative array.
     pub raw: Text,
@@ -539,7 +542,7 @@ pub struct ArithIndex {
     pub expr: Option<ArithExpr>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ArithUnary {
     Plus,
     Minus,
@@ -549,7 +552,7 @@ pub enum ArithUnary {
     Complement,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ArithBinary {
     Add,
     Sub,

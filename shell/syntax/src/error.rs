@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ast::Text;
 
 /// A syntax error.
@@ -13,7 +15,7 @@ use crate::ast::Text;
 /// bash: line 3: syntax error near unexpected token `)'
 /// bash: line 3: `echo )'
 /// ```
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("line {line}: {}", String::from_utf8_lossy(&cause.message()))]
 pub struct SyntaxError {
     /// What is wrong: the first message.
@@ -29,7 +31,7 @@ pub struct SyntaxError {
 }
 
 /// What is wrong with a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
     /// The parser's own limit was hit, not the grammar.
     TooDeep,
@@ -44,7 +46,7 @@ pub enum Cause {
     /// The input ended within `[[`.
     OpenCondition,
     /// Something in `[[ ]]`: bash's sentence, in which the token takes the place of `X`.
-    Condition { sentence: &'static str, token: Text },
+    Condition { sentence: Cow<'static, str>, token: Text },
     /// The head of `for ((` has less than three expressions.
     FewExpressions,
     /// The head of `for ((` has more than three expressions.
@@ -96,7 +98,7 @@ pub fn closing(close: u8) -> Cow<'static, [u8]> {
 }
 
 /// What bash does after a syntax error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ErrorKind {
     /// The script ends with status 2; so do `eval` and `.`.
     #[default]

@@ -1,14 +1,15 @@
-//! What a function consists of: its tree, or text that becomes one when somebody asks. A spawned
-//! shell and a later call of a session get all functions of the shell before them and call few.
+//! What a function consists of: its tree, or what becomes one when somebody asks. A spawned shell and a later call of a
+//! session get all functions of the shell before them and call few.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sh_syntax::ast::{CommandKind, Function, List};
 use sh_syntax::error::SyntaxError;
+use sh_syntax::parse::{ParseOptions, parse_all};
 
 use super::lines;
-use super::ship::Code;
 
 /// The definition of a function. Clones are the same one.
 #[derive(Clone, Debug)]
@@ -17,11 +18,28 @@ pub struct Definition(Rc<Lazy>);
 #[derive(Debug)]
 struct Lazy {
     tree: OnceCell<Rc<Function>>,
-    /// Where there is no tree yet.
+    /// The tree as bytes, once it has come or gone that way.
+    bytes: OnceCell<Rc<Vec<u8>>>,
+    /// A definition that a session has kept.
     code: Option<Code>,
 }
 
-/// Text that is no definition of a function.
+/// A definition as a session keeps it: text, which any later shell understands.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Code {
+    pub text: Vec<u8>,
+    /// The lines of its commands.
+    pub lines: Vec<u32>,
+}
+
+/// A definition on its way to a spawned shell.
+#[derive(Serialize, Deserialize)]
+enum Shipped {
+    Tree(Rc<Vec<u8>>),
+    Code(Code),
+}
+
+/// Text or bytes that are no definition of a function.
 #[derive(Debug, thiserror::Error)]
 pub enum NoFunction {
     #[error("syntax error")]
@@ -32,42 +50,52 @@ pub enum NoFunction {
 
 impl From<Rc<Function>> for Definition {
     fn from(function: Rc<Function>) -> Definition {
-        Definition(Rc::new(Lazy { tree: OnceCell::from(function), code: None }))
+        let tree = OnceCell::from(function);
+        Definition(Rc::new(Lazy { tree, bytes: OnceCell::new(), code: None }))
     }
 }
 
 impl From<Code> for Definition {
     fn from(code: Code) -> Definition {
-        Definition(Rc::new(Lazy { tree: OnceCell::new(), code: Some(code) }))
+        let (tree, bytes) = (OnceCell::new(), OnceCell::new());
+        Definition(Rc::new(Lazy { tree, bytes, code: Some(code) }))
     }
 }
 
 impl Definition {
+    /// The tree.
+    ///
+    /// # Errors
+    /// If what was kept or sent is no definition, which no shell has written.
     pub fn get(&self) -> Result<&Rc<Function>, NoFunction> {
         if let Some(tree) = self.0.tree.get() {
             return Ok(tree);
         }
-        let code = self.0.code.as_ref().ok_or(NoFunction::Other)?;
-        let list = code.parse().map_err(NoFunction::Syntax)?;
-        let function = only_function(&list).ok_or(NoFunction::Other)?;
+        let function = match (self.0.bytes.get(), &self.0.code) {
+            (Some(bytes), _) => postcard::from_bytes(bytes).map_err(|_| NoFunction::Other)?,
+            (None, Some(code)) => {
+                let list = code.parse().map_err(NoFunction::Syntax)?;
+                only_function(&list).ok_or(NoFunction::Other)?
+            }
+            (None, None) => return Err(NoFunction::Other),
+        };
         Ok(self.0.tree.get_or_init(|| function))
     }
 
-    /// As it travels; `line` is where the definition stood.
+    /// As a session keeps it; `line` is where the definition stood.
     pub fn code(&self, line: u32) -> Code {
-        match (&self.0.code, self.0.tree.get()) {
+        match (&self.0.code, self.get()) {
             (Some(code), _) => code.clone(),
-            (None, Some(function)) => {
+            (None, Ok(function)) => {
                 let mut all = vec![line];
                 lines::of_command(&function.body, &mut all);
                 Code { text: sh_syntax::print::function(function), lines: all }
             }
-            // One of them is there.
-            (None, None) => Code::default(),
+            (None, Err(_)) => Code::default(),
         }
     }
 
-    /// The text as it came, of a definition that nobody has called.
+    /// The text as a session has kept it.
     pub fn text(&self) -> Option<&[u8]> {
         self.0.code.as_ref().map(|c| c.text.as_slice())
     }
@@ -75,6 +103,45 @@ impl Definition {
     /// Whether both are one.
     pub fn is(&self, other: &Definition) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Serialize for Definition {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let lazy = &*self.0;
+        let shipped = match (lazy.bytes.get(), lazy.tree.get(), &lazy.code) {
+            (Some(bytes), _, _) => Shipped::Tree(bytes.clone()),
+            (None, Some(tree), _) => {
+                let bytes = postcard::to_stdvec(tree).map_err(serde::ser::Error::custom)?;
+                Shipped::Tree(lazy.bytes.get_or_init(|| Rc::new(bytes)).clone())
+            }
+            (None, None, Some(code)) => Shipped::Code(code.clone()),
+            // One of them is there.
+            (None, None, None) => Shipped::Code(Code::default()),
+        };
+        shipped.serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Definition {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Definition, D::Error> {
+        Ok(match Shipped::deserialize(from)? {
+            Shipped::Code(code) => code.into(),
+            Shipped::Tree(bytes) => {
+                let (tree, bytes) = (OnceCell::new(), OnceCell::from(bytes));
+                Definition(Rc::new(Lazy { tree, bytes, code: None }))
+            }
+        })
+    }
+}
+
+impl Code {
+    /// The tree again, with its lines.
+    fn parse(&self) -> Result<List, SyntaxError> {
+        let options = ParseOptions { extglob: true, printed: true, ..ParseOptions::default() };
+        let mut list = parse_all(&self.text, &options)?;
+        lines::restore(&mut list, &self.lines);
+        Ok(list)
     }
 }
 

@@ -4,6 +4,8 @@
 //! [`Shell::within`], which puts back what was before whatever way the code is left; a subshell enters one for good, on
 //! its own copy. Nothing else writes these fields, and none is more than a word, so that both cost next to nothing.
 
+use serde::{Deserialize, Serialize};
+
 use super::traps::{Running, Trap};
 use crate::Shell;
 
@@ -50,7 +52,7 @@ pub(crate) enum Context {
 }
 
 /// When a subshell's EXIT trap runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ExitTrap {
     /// Within the redirections in force.
     #[default]
@@ -62,7 +64,7 @@ pub(crate) enum ExitTrap {
 }
 
 /// What the contexts around a command come to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Here {
     /// `set -e` does not act.
     pub condition: bool,
@@ -78,6 +80,7 @@ pub(crate) struct Here {
     pub trap_status: Option<i32>,
     pub exit_trap: ExitTrap,
     /// How warnings name the command that evaluates an expression; empty in a word.
+    #[serde(skip)]
     pub evaluator: &'static [u8],
     /// `command` runs a builtin.
     pub command_builtin: bool,
@@ -190,6 +193,50 @@ impl Here {
             is_all_of_process: false,
             hidden_subshells,
             hidden_here: false,
+        }
+    }
+}
+
+impl Here {
+    /// What a process that is spawned for a command begins with.
+    #[must_use]
+    pub fn shipped(self) -> Here {
+        let Here {
+            condition,
+            loops,
+            depth,
+            exit_depth,
+            action,
+            exit_trap,
+            alone,
+            hidden_subshells,
+            hidden_here,
+            // The traps that run stay here.
+            running: _,
+            // Of the command under way.
+            trap_status: _,
+            evaluator: _,
+            command_builtin: _,
+            both_ways: _,
+            own_scope: _,
+            is_all_of_process: _,
+        } = self;
+        let exit_trap = match exit_trap {
+            // The redirections that it would run out of stay here.
+            ExitTrap::Here | ExitTrap::Late { .. } => ExitTrap::Here,
+            ExitTrap::Never => ExitTrap::Never,
+        };
+        Here {
+            condition,
+            loops,
+            depth,
+            exit_depth,
+            action,
+            exit_trap,
+            alone,
+            hidden_subshells,
+            hidden_here,
+            ..Here::default()
         }
     }
 }

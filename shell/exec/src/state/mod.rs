@@ -11,9 +11,9 @@
 //! | `traps` | trap table |
 //! | `jobs` | background jobs and their statuses |
 //! | `here` | what the constructs around a command change |
-//! | `definition` | a function: its tree, or text until it is called |
-//! | `ship`, `lines` | the state as bytes, for a spawned shell |
-//! | `session` | the state as bytes, for the next call of a session |
+//! | `definition` | a function: its tree, or what becomes one when it is called |
+//! | `ship` | the state as bytes, for a spawned shell |
+//! | `session`, `lines` | the state as bytes, for the next call of a session |
 
 pub mod assign;
 pub(crate) mod compound;
@@ -26,7 +26,6 @@ mod lines;
 pub mod options;
 pub mod session;
 pub mod ship;
-mod ship_vars;
 pub mod traps;
 pub mod vars;
 
@@ -35,6 +34,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
 use sh_expand::Str;
 
 use crate::io::FdTable;
@@ -47,7 +47,7 @@ use traps::Traps;
 use vars::{Name, Vars};
 
 /// A shell function.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FunctionDef {
     pub function: Definition,
     /// The file it was defined in (`BASH_SOURCE`).
@@ -59,7 +59,7 @@ pub struct FunctionDef {
 }
 
 /// One active call: a function or a sourced file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Frame {
     /// Function name, `source` for a file, `main` at the bottom.
     pub name: Str,
@@ -72,14 +72,14 @@ pub struct Frame {
 }
 
 /// The status of the last pipeline's stages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum PipeStatus {
     One(i32),
     Many(Rc<Vec<i32>>),
 }
 
 /// Progress of `getopts` within one word.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct GetOpts {
     pub index: usize,
     pub offset: usize,

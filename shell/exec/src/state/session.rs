@@ -23,11 +23,10 @@ use sh_expand::Attributes;
 use sh_expand::array::{AssocArray, IndexedArray};
 
 use super::assign::is_name;
-use super::definition::Definition;
+use super::definition::{Code, Definition};
 use super::hash::FastMap;
 use super::options::{SET_OPTIONS, SHOPT_OPTIONS};
 use super::options::{SetOpt, ShOpt, set_option, shopt_option};
-use super::ship::Code;
 use super::traps;
 use super::vars::{Name, Slot, Var, Vars, decimal};
 use super::{FunctionDef, GetOpts, PipeStatus};

@@ -183,7 +183,7 @@ pub enum Trap {
 }
 
 /// The traps whose actions run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Running(u8);
 
 impl Running {

@@ -10,6 +10,7 @@
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde::{Deserialize, Serialize};
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{Attributes, Str, Value};
 
@@ -18,7 +19,7 @@ use super::hash::FastMap;
 pub type Name = Rc<[u8]>;
 
 /// A variable whose value is computed when asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Dynamic {
     Random,
     SRandom,
@@ -48,7 +49,7 @@ pub enum Dynamic {
 }
 
 /// What a variable holds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Slot {
     /// Declared, but without a value.
     Unset,
@@ -61,7 +62,7 @@ pub enum Slot {
 }
 
 /// What is particular about a variable that an assignment before a command made.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Temporary {
     /// The function it was made for declared it once more.
     pub local: bool,
@@ -69,7 +70,7 @@ pub struct Temporary {
     pub outlives: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Var {
     pub slot: Slot,
     pub attrs: Attributes,
@@ -155,7 +156,7 @@ pub fn decimal(n: i64) -> Vec<u8> {
 }
 
 /// What opened a scope.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ScopeKind {
     /// A function call with the assignments before it; `local` declares here.
     Function,
@@ -163,11 +164,12 @@ pub enum ScopeKind {
     Temporary,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scope {
     pub kind: ScopeKind,
     pub saved: Vec<(Name, Option<Var>)>,
-    /// Options to put back (`local -`).
+    /// Options to put back (`local -`) where the function returns, which is not in another process.
+    #[serde(skip)]
     pub options: Option<Box<super::options::Options>>,
 }
 
@@ -175,11 +177,12 @@ pub struct Scope {
 /// following namerefs makes such names, and no variable's own name has this byte.
 pub const OUTERMOST: u8 = 2;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Vars {
     map: Rc<FastMap<Name, Var>>,
     scopes: Rc<Vec<Scope>>,
     /// Counts changes that may alter the environment of children.
+    #[serde(skip, default = "next_generation")]
     env_generation: u64,
 }
 
@@ -474,14 +477,5 @@ impl Vars {
     pub fn hidden_by(&self, name: &[u8], level: u32) -> Option<&Var> {
         let scope = self.scopes.get((level as usize).wrapping_sub(1))?;
         scope.saved.iter().rev().find(|(n, _)| **n == *name).and_then(|(_, v)| v.as_ref())
-    }
-
-    pub fn scopes(&self) -> &[Scope] {
-        &self.scopes
-    }
-
-    /// A scope as another shell had it.
-    pub fn push_whole(&mut self, scope: Scope) {
-        Rc::make_mut(&mut self.scopes).push(scope);
     }
 }

@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use box_sys::{Group, Pid, strerror};
 use sh_syntax::ast::{
-    AndOr, Command, CommandKind, CommandWord, Coproc, Item, List, SimpleCommand, Word, WordPart,
+    AndOr, Command, CommandKind, CommandWord, Coproc, Item, List, Pipeline, SimpleCommand, Stage,
+    Word, WordPart,
 };
 
 use crate::Shell;
@@ -16,7 +17,7 @@ use crate::io::{Desc, OpenFile};
 use crate::shell::{Flow, Unwind};
 use crate::state::here::Context;
 use crate::state::options::SetOpt;
-use crate::state::ship::Code;
+use crate::state::ship;
 use crate::state::vars::{ScopeKind, decimal};
 
 /// Code for a process of its own.
@@ -66,21 +67,25 @@ impl<'c> Detached<'c> {
         and_or.first.stages.first().map(|s| s.command.line)
     }
 
-    /// As text with the lines of its commands.
-    pub(crate) fn code(&self) -> Code {
-        match self {
-            Detached::Command(c) => Code::of_command(c),
+    /// As a list of its own.
+    fn list(&self) -> List {
+        let and_or = match self {
+            Detached::Command(c) => {
+                let stage = Stage { command: (*c).clone(), pipe_stderr: false };
+                let first = Pipeline { timed: None, negated: false, stages: vec![stage] };
+                AndOr { first, rest: Vec::new() }
+            }
             Detached::AndOr(a) => {
                 let mut and_or: AndOr = (*a).clone();
                 // Bash does not negate what runs in the background.
                 if and_or.rest.is_empty() {
                     and_or.first.negated = false;
                 }
-                let item = Item { and_or, background: false, newline: false };
-                Code::of_list(&List { items: vec![item] })
+                and_or
             }
-            Detached::List(l) => Code::of_list(l),
-        }
+            Detached::List(l) => return (*l).clone(),
+        };
+        List { items: vec![Item { and_or, background: false, newline: false }] }
     }
 }
 
@@ -129,7 +134,7 @@ impl Shell<'_> {
         }
         let Some((s, c)) = code.simple() else {
             self.job_group = group;
-            return Ok(self.ship_code(&code.code(), pumps));
+            return Ok(self.ship_code(code.list(), pumps));
         };
         let literal = match s.words.first() {
             Some(CommandWord::Word(w)) => super::stages::literal(w),
@@ -138,7 +143,7 @@ impl Shell<'_> {
         self.enter(Context::Alone);
         if literal.is_some() && !self.is_external(c) {
             self.job_group = group;
-            return Ok(self.ship_code(&code.code(), pumps));
+            return Ok(self.ship_code(code.list(), pumps));
         }
         // Expanded here: this copy of the state is the new process's.
         self.state.line = c.line;
@@ -193,13 +198,13 @@ impl Shell<'_> {
                     line: c.line,
                 };
                 self.job_group = group;
-                Ok(self.ship_code(&Code::of_command(&command), pumps))
+                Ok(self.ship_code(Detached::Command(&command).list(), pumps))
             }
         }
     }
 
-    /// Runs source text in a spawned shell that gets a copy of this state.
-    pub(crate) fn ship_code(&mut self, code: &Code, pumps: &mut Pumps) -> Started {
+    /// Runs code in a spawned shell that gets a copy of this state.
+    fn ship_code(&mut self, code: List, pumps: &mut Pumps) -> Started {
         match self.try_ship(code, pumps) {
             Ok(pid) => Started::Pid(pid),
             Err(e) => {
@@ -210,8 +215,9 @@ impl Shell<'_> {
         }
     }
 
-    fn try_ship(&mut self, code: &Code, pumps: &mut Pumps) -> std::io::Result<Pid> {
-        let data = crate::state::ship::encode(self, code);
+    fn try_ship(&mut self, code: List, pumps: &mut Pumps) -> std::io::Result<Pid> {
+        let task = sh_syntax::print::list(&code);
+        let data = ship::encode(self, code).map_err(std::io::Error::other)?;
         let (read, mut write) = if data.len() <= box_sys::PIPE_CAPACITY {
             self.sys.pipe()?
         } else {
@@ -222,7 +228,7 @@ impl Shell<'_> {
         let n = self.state.fds.free_from(40).unwrap_or(40);
         let argv = [b"bash".to_vec(), format!("{}{n}", crate::STATE_OPTION).into_bytes()];
         let program = self.own_program();
-        self.spawn(program, &argv, &[(n, Rc::new(read))], Some(&code.text), pumps)
+        self.spawn(program, &argv, &[(n, Rc::new(read))], Some(&task), pumps)
     }
 
     /// `list &`
@@ -238,7 +244,7 @@ impl Shell<'_> {
                 return Err(Unwind::Exit(1));
             }
         }
-        let text = Detached::AndOr(a).code().text.trim_ascii_end().to_vec();
+        let text = sh_syntax::print::list(&Detached::AndOr(a).list()).trim_ascii_end().to_vec();
         let mut pumps = Pumps::default();
         let unattended = !self.state.options.has(SetOpt::Monitor);
         let null = match std::fs::File::open("/dev/null") {

@@ -18,19 +18,11 @@ use crate::state::ship;
 impl Shell<'_> {
     /// Runs code that another shell sent along with its state; the status to exit with.
     pub fn run_shipped(&mut self, data: &[u8]) -> i32 {
-        let Some(code) = ship::decode(self, data) else {
+        let Ok(list) = ship::decode(self, data) else {
             self.error(&[b"corrupt shell state"]);
             return 2;
         };
         self.sync_signals();
-        // Aliases were expanded when the code was first read.
-        let list = match code.parse() {
-            Ok(list) => list,
-            Err(e) => {
-                self.syntax_error(&e, None, self.exits_on_errors());
-                return 2;
-            }
-        };
         let r = self.process_list(list);
         self.finish(r)
     }

@@ -6,13 +6,16 @@
 //! finds twice as many keys as buckets the buckets become four times as many, each old
 //! bucket's keys being put in front of the new one's in their old order.
 
+use serde::{Deserialize, Serialize};
+
 use crate::value::Str;
 
 const FIRST_BUCKETS: usize = 1024;
 const NONE: u32 = u32::MAX;
 
 /// An associative array.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(into = "Listed", from = "Listed")]
 pub struct AssocArray {
     /// First entry of each bucket; empty while there is no element.
     buckets: Vec<u32>,
@@ -28,6 +31,40 @@ struct Entry {
     next: u32,
     /// `None` in the free list.
     value: Option<Str>,
+}
+
+/// The array as it travels.
+#[derive(Serialize, Deserialize)]
+struct Listed {
+    /// How many buckets there are, which the order depends on.
+    buckets: u32,
+    /// Last to first: put in one after another, each comes before those of its bucket.
+    elements: Vec<(Box<[u8]>, Str)>,
+}
+
+/// Most buckets that are made ahead of elements.
+const MOST_BUCKETS: u32 = 1 << 24;
+
+impl From<AssocArray> for Listed {
+    fn from(array: AssocArray) -> Listed {
+        let elements = array.iter().map(|(key, value)| (key.into(), value.clone()));
+        let mut elements: Vec<_> = elements.collect();
+        elements.reverse();
+        Listed { buckets: array.buckets.len() as u32, elements }
+    }
+}
+
+impl From<Listed> for AssocArray {
+    fn from(listed: Listed) -> AssocArray {
+        let mut array = AssocArray::new();
+        if listed.buckets.is_power_of_two() && listed.buckets <= MOST_BUCKETS {
+            array.buckets = vec![NONE; listed.buckets as usize];
+        }
+        for (key, value) in listed.elements {
+            array.set(&key, value);
+        }
+        array
+    }
 }
 
 fn hash(key: &[u8]) -> u32 {

@@ -10,7 +10,7 @@ use crate::value::Str;
 
 /// An indexed array. Subscripts are 0 to `i64::MAX`; negative ones are resolved by
 /// [`IndexedArray::resolve`] first.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct IndexedArray {
     dense: Vec<Str>,
     /// Subscripts greater than `dense.len()`.

@@ -281,7 +281,8 @@ impl Machine<'_, '_> {
     #[cold]
     fn cond_error(&mut self, sentence: &'static str) -> Box<SyntaxError> {
         let Some(t) = self.st.look.take() else {
-            return self.error(self.line, Cause::Condition { sentence, token: Text::default() });
+            let (sentence, token) = (sentence.into(), Text::default());
+            return self.error(self.line, Cause::Condition { sentence, token });
         };
         let newline = matches!(t.kind, Tk::Newline | Tk::Eof);
         let token = match newline {
@@ -289,7 +290,8 @@ impl Machine<'_, '_> {
             false => self.token_text(&t).into(),
         };
         let line = if newline { t.line } else { self.line };
-        let mut e = self.error(line, Cause::Condition { sentence, token });
+        let cause = Cause::Condition { sentence: sentence.into(), token };
+        let mut e = self.error(line, cause);
         e.kind = match newline && self.peek().is_none() {
             true => ErrorKind::Unclosed,
             false => ErrorKind::Conditional,
