@@ -28,7 +28,7 @@ const TOGETHER: usize = 48;
 const PROCESSES: usize = 64;
 
 /// Runs each list in a process of its own, which has four minutes.
-const LOOP: &str = "for list in \"$3\"/*; do timeout 240 \"$1\" --expose-internals --no-warnings \"$2\" \"$list\" \"$4\"; done; :";
+const LOOP: &str = "for list in \"$3\"/*; do timeout 240 \"$1\" --expose-internals --preserve-symlinks --no-warnings \"$2\" \"$list\" \"$4\"; done; :";
 
 struct Options {
     dir: PathBuf,
@@ -85,7 +85,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
 
 /// How lists of cases are run.
 struct Runner<'a> {
-    suite: &'a Path,
+    suite: PathBuf,
     out: &'a Path,
     jobs: usize,
     native: Option<(PathBuf, PathBuf)>,
@@ -94,8 +94,16 @@ struct Runner<'a> {
 impl<'a> Runner<'a> {
     fn new(options: &'a Options, out: &'a Path) -> Result<Runner<'a>> {
         env::write(&out.join("host.cjs"), include_bytes!("test262/host.cjs"))?;
-        // Modules of test262 are called `.js`. Natively Node's detection of syntax has to find them.
-        env::write(&out.join("package.json"), b"{\"type\":\"module\"}")?;
+        // Modules of test262 are called `.js`: beside the folders of the suite lies a file that says so.
+        let suite = out.join("suite");
+        std::fs::create_dir_all(&suite).with_context(|| suite.display().to_string())?;
+        env::write(&suite.join("package.json"), b"{\"type\":\"module\"}")?;
+        for part in ["test", "harness"] {
+            let link = suite.join(part);
+            let _ = std::fs::remove_file(&link);
+            std::os::unix::fs::symlink(options.dir.join(part), &link)
+                .with_context(|| link.display().to_string())?;
+        }
         let native = if options.native {
             env::run(env::cached_cargo()?.args(["build", "--release", "--locked", "-p", "js"]))?;
             let library = crate::js::node_library(&mut |line| eprintln!("      {line}"))?;
@@ -103,7 +111,8 @@ impl<'a> Runner<'a> {
         } else {
             None
         };
-        Ok(Runner { suite: &options.dir, out, jobs: options.jobs, native })
+        let suite = if options.native { suite } else { options.dir.clone() };
+        Ok(Runner { suite, out, jobs: options.jobs, native })
     }
 
     /// Runs cases, so many to a process; those that failed, with why.
@@ -161,7 +170,7 @@ impl<'a> Runner<'a> {
     }
 
     fn command(&self, lists: &Path) -> Command {
-        let (host, suite) = (self.out.join("host.cjs"), self.suite);
+        let (host, suite) = (self.out.join("host.cjs"), &self.suite);
         if let Some((program, library)) = &self.native {
             let mut command = Command::new("sh");
             command.args(["-c", LOOP, "sh"]).arg(program).arg(host).arg(lists).arg(suite);
@@ -175,7 +184,7 @@ impl<'a> Runner<'a> {
         for part in ["test", "harness"] {
             command.arg("--mount").arg(format!("{0}/{part}:/suite/{part}:ro", suite.display()));
         }
-        let package = self.out.join("package.json");
+        let package = self.out.join("suite/package.json");
         command.arg("--mount").arg(format!("{}:/suite/package.json:ro", package.display()));
         command.arg(dist.join("image.webc"));
         let lists = lists.file_name().unwrap_or_default().to_string_lossy();

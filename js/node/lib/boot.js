@@ -8,6 +8,24 @@
 
 host.native = native;
 
+// Scripts may replace or spoil what arrays, maps and sets iterate by. What runs beside a script (the event loop, traces, `vm`,
+// writes) therefore takes arrays by index, and maps and sets by these: no `for` with `of`, no spread, no pattern of an array.
+host.keysOf = (map) => {
+  const keys = [];
+  map.forEach((_, key) => { keys.push(key); });
+  return keys;
+};
+host.valuesOf = (map) => {
+  const values = [];
+  map.forEach((value) => { values.push(value); });
+  return values;
+};
+host.someOf = (map, test) => {
+  let found = false;
+  map.forEach((value) => { found ||= test(value); });
+  return found;
+};
+
 // The engine seeds its own generator once, when it is prepared: every process would go on from there. This one
 // (xoshiro128**) is seeded in each.
 const state = new Uint32Array([1, 2, 3, 4]);

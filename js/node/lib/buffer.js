@@ -2,8 +2,11 @@
 (function (native, host) {
 'use strict';
 
+// Scripts may take these away.
+const { ArrayBuffer, Uint8Array } = globalThis;
+const { isView } = ArrayBuffer;
 const view = (v) => v instanceof Uint8Array ? v :
-  ArrayBuffer.isView(v) ? new Uint8Array(v.buffer, v.byteOffset, v.byteLength) : new Uint8Array(v);
+  isView(v) ? new Uint8Array(v.buffer, v.byteOffset, v.byteLength) : new Uint8Array(v);
 host.view = view;
 const bytesOf = (text, encoding) => new Uint8Array(native.encode(text, encoding));
 
@@ -17,7 +20,7 @@ function outOfRange(name) {
 function slicer(encoding) {
   return function(buffer, start, end) {
     // Node's slices are methods in some places and functions in others.
-    if (!ArrayBuffer.isView(buffer)) [buffer, start, end] = [this, buffer, start];
+    if (!isView(buffer)) { end = start; start = buffer; buffer = this; }
     const bytes = view(buffer);
     start = start === undefined ? 0 : Math.max(0, Math.trunc(start) || 0);
     end = end === undefined ? bytes.length : Math.min(Math.trunc(end) || 0, bytes.length);
@@ -28,7 +31,7 @@ function slicer(encoding) {
 function writer(encoding) {
   const unit = encoding === 'ucs2' ? 2 : 1;
   return function(buffer, string, offset, length) {
-    if (!ArrayBuffer.isView(buffer)) [buffer, string, offset, length] = [this, buffer, string, offset];
+    if (!isView(buffer)) { length = offset; offset = string; string = buffer; buffer = this; }
     if (typeof string !== 'string') {
       const { ERR_INVALID_ARG_TYPE } = host.require('internal/errors').codes;
       throw new ERR_INVALID_ARG_TYPE('argument', 'string', string);
@@ -208,7 +211,8 @@ host.bindings.string_decoder = (table) => {
   // Whether what follows the first byte may be part of one character (Unicode, table 3-7).
   const couldGoOn = (b, at) => {
     if (at + 1 >= b.length) return true;
-    const [first, second] = [b[at], b[at + 1]];
+    const first = b[at];
+    const second = b[at + 1];
     if (first === 0xe0) return second >= 0xa0;
     if (first === 0xed) return second <= 0x9f;
     if (first === 0xf0) return second >= 0x90;
@@ -230,7 +234,7 @@ host.bindings.string_decoder = (table) => {
         joined.set(bytes, kept);
         bytes = joined;
       }
-      const [rest, missing] = unfinished(bytes, encoding);
+      const { 0: rest, 1: missing } = unfinished(bytes, encoding);
       state.set(bytes.subarray(bytes.length - rest), 0);
       state[kBufferedBytes] = rest;
       state[kMissingBytes] = missing;
@@ -261,7 +265,7 @@ host.bindings.encoding_binding = (table) => ({
   encodeUtf8String: (text) => bytesOf(text, 'utf8'),
   decodeUTF8(input, ignoreBom, fatal) {
     const { ERR_INVALID_ARG_TYPE, ERR_ENCODING_INVALID_ENCODED_DATA } = host.require('internal/errors').codes;
-    if (!ArrayBuffer.isView(input) && !host.types.isAnyArrayBuffer(input)) {
+    if (!isView(input) && !host.types.isAnyArrayBuffer(input)) {
       throw new ERR_INVALID_ARG_TYPE('list', ['SharedArrayBuffer', 'ArrayBuffer', 'ArrayBufferView'], input);
     }
     const bytes = view(input);
@@ -280,7 +284,8 @@ host.bindings.encoding_binding = (table) => ({
 const OMITTED = 0xffffffff;
 const TYPES = ['http:', ' ', 'https:', 'ws:', 'ftp:', 'wss:', 'file:'];
 
-function setComponents(target, [href, protocol, username, password, hostname, port, pathname]) {
+function setComponents(target, parts) {
+  const { 0: href, 1: protocol, 2: username, 3: password, 4: hostname, 5: port, 6: pathname } = parts;
   const protocolEnd = protocol.length;
   const hasHost = href.startsWith('//', protocolEnd);
   let usernameEnd;

@@ -54,7 +54,7 @@ class Handle {
     let room = outLength;
     let error;
     while (!this.ended && room > 0) {
-      const [read, wrote, state] = this.stream(bytes, [inOff + inLength - left, left], target, [outOff + outLength - room, room], flush);
+      const { 0: read, 1: wrote, 2: state } = this.stream(bytes, [inOff + inLength - left, left], target, [outOff + outLength - room, room], flush);
       left -= read;
       room -= wrote;
       if (state >= FAILED) {

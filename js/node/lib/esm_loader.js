@@ -65,13 +65,13 @@ function exporting(url, exports, whole) {
   const isObject = exports !== null && (typeof exports === 'object' || typeof exports === 'function');
   const names = isObject ? Object.keys(exports).filter((n) => n !== 'default' && IDENTIFIER.test(n)) : [];
   const values = { __proto__: null };
-  for (const name of names) {
+  names.forEach((name) => {
     try {
       values[name] = exports[name];
     } catch {
       values[name] = undefined;
     }
-  }
+  });
   synthetic.set(url, { whole, values });
   let text = 'const { whole, values } = import.meta.synthetic; delete import.meta.synthetic;\nexport default whole;\n';
   names.forEach((name, i) => { text += `const v${i} = values[${JSON.stringify(name)}]; export { v${i} as ${name} };\n`; });
@@ -189,7 +189,7 @@ class ModuleLoader {
 
   async eval(source, url, isEntryPoint) {
     if (isEntryPoint) mainURL = url;
-    const [namespace, promise] = native.runModule(url, script(source));
+    const { 0: namespace, 1: promise } = native.runModule(url, script(source));
     await promise;
     return { __proto__: null, namespace };
   }

@@ -6,11 +6,12 @@
 (function (native, host) {
 'use strict';
 
+const { apply } = Reflect;
 const uv = new Map(host.tables.$uvErrors.map(([errno, [name, text]]) => [name, [errno, text]]));
 
 // Node's error for a failed system call.
 host.uvException = function(code, syscall, path, dest) {
-  const [errno, text] = uv.get(code) ?? [-5, 'i/o error'];
+  const { 0: errno, 1: text } = uv.get(code) ?? [-5, 'i/o error'];
   let message = `${code}: ${text}, ${syscall}`;
   if (path !== undefined) message += ` '${path}'`;
   if (dest !== undefined) message += ` -> '${dest}'`;
@@ -26,11 +27,11 @@ host.uvErrno = (code) => (uv.get(code) ?? [-5])[0];
 
 host.bindings.uv = () => ({
   errname: (errno) => {
-    for (const [name, [n]] of uv) if (n === errno) return name;
-    return `Unknown system error ${errno}`;
+    const found = host.tables.$uvErrors.find((entry) => entry[0] === errno);
+    return found === undefined ? `Unknown system error ${errno}` : found[1][0];
   },
   getErrorMap: () => new Map(host.tables.$uvErrors),
-  getErrorMessage: (errno) => host.tables.$uvErrors.find(([n]) => n === errno)?.[1][1] ?? `Unknown system error ${errno}`,
+  getErrorMessage: (errno) => host.tables.$uvErrors.find((entry) => entry[0] === errno)?.[1][1] ?? `Unknown system error ${errno}`,
 });
 
 // Paths may be buffers; they are texts from here on.
@@ -70,8 +71,8 @@ function mkdirRecursive(path, mode) {
   const parts = whole.split('/').filter((p) => p !== '');
   let at = '';
   let first;
-  for (const part of parts) {
-    at += `/${part}`;
+  for (let i = 0; i < parts.length; i++) {
+    at += `/${parts[i]}`;
     const stat = native.tryStat(at, true);
     if (stat) {
       if ((stat[1] & 0o170000) !== 0o040000) throw at === whole ? 'EEXIST' : 'ENOTDIR';
@@ -124,8 +125,9 @@ const position = (at) => at === null || at === undefined ? -1 : Number(at);
 
 function readBuffers(fd, buffers, at) {
   let total = 0;
-  for (const buffer of buffers) {
-    const from = position(at);
+  const from = position(at);
+  for (let i = 0; i < buffers.length; i++) {
+    const buffer = buffers[i];
     const n = native.read(fd, host.view(buffer), 0, buffer.byteLength, from < 0 ? -1 : from + total);
     total += n;
     if (n < buffer.byteLength) break;
@@ -146,8 +148,8 @@ function writeAll(fd, bytes, offset, length, at) {
 function writeBuffers(fd, buffers, at) {
   let total = 0;
   const from = position(at);
-  for (const buffer of buffers) {
-    const bytes = host.view(buffer);
+  for (let i = 0; i < buffers.length; i++) {
+    const bytes = host.view(buffers[i]);
     total += writeAll(fd, bytes, 0, bytes.length, from < 0 ? -1 : from + total);
   }
   return total;
@@ -215,7 +217,7 @@ const CALLS = {
 // The error for what was thrown: the name of a system's error, or an error already.
 function failure(thrown, syscall, paths, args) {
   if (typeof thrown !== 'string') return thrown;
-  const [path, dest] = paths.map((i) => pathText(args[i]));
+  const { 0: path, 1: dest } = paths.map((i) => pathText(args[i]));
   const shown = syscall === 'mkdtemp' ? `${path}XXXXXX` : path;
   return host.uvException(thrown, syscall, shown, dest);
 }
@@ -249,7 +251,7 @@ for (const [name, [syscall, arity, run, paths]] of Object.entries(CALLS)) {
   wrapped[name] = function(...args) {
     const work = () => {
       try {
-        return run(...args.slice(0, arity));
+        return apply(run, undefined, args.slice(0, arity));
       } catch (thrown) {
         throw failure(thrown, syscall, paths, args);
       }
@@ -372,7 +374,7 @@ class FSReqCallback {
 // What takes descriptors refuses what is none in Node's words.
 for (const name of ['close', 'fsync', 'fdatasync', 'fstat', 'ftruncate', 'fchmod', 'fchown', 'futimes']) {
   const plain = wrapped[name];
-  if (plain) wrapped[name] = (fd, ...rest) => plain(host.require('internal/fs/utils').getValidatedFd(fd), ...rest);
+  if (plain) wrapped[name] = (fd, a, b, c) => plain(host.require('internal/fs/utils').getValidatedFd(fd), a, b, c);
 }
 
 host.bindings.fs = (table) => ({
@@ -442,7 +444,7 @@ class DirHandle {
 host.bindings.fs_dir = () => {
   const open = (path) => {
     try {
-      return new DirHandle([...native.readdir(absolute(path))]);
+      return new DirHandle(native.readdir(absolute(path)));
     } catch (code) {
       throw failure(code, 'opendir', [0], [path]);
     }

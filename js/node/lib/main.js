@@ -102,7 +102,7 @@ function sourceLine(error) {
   if (typeof error[arrow] === 'string') return error[arrow];
   const top = /(?:\(|at )(<cell \d+>|(?:file:\/\/)?\/[^():]+):(\d+):(\d+)\)?$/m.exec(String(error.stack));
   if (top === null) return undefined;
-  const [, file, line, column] = top;
+  const { 1: file, 2: line, 3: column } = top;
   let text;
   try {
     const path = file.startsWith('file:') ? host.require('internal/url').fileURLToPath(file) : file;

@@ -77,33 +77,34 @@ function runIn(context, source, filename) {
   const realm = realms.get(context);
   const global = realm.global;
   // What the sandbox has goes in before, what the script has made comes out after.
-  const before = new Set(Reflect.ownKeys(global));
-  for (const key of Reflect.ownKeys(context)) {
+  const before = new Set();
+  Reflect.ownKeys(global).forEach((key) => { before.add(key); });
+  Reflect.ownKeys(context).forEach((key) => {
     const descriptor = Object.getOwnPropertyDescriptor(context, key);
     try {
       Object.defineProperty(global, key, { ...descriptor, configurable: true });
     } catch {
       // A name that the realm does not give away.
     }
-  }
+  });
   try {
     return realm.evaluate(source);
   } finally {
-    for (const key of Reflect.ownKeys(global)) {
-      if (before.has(key) && !Object.hasOwn(context, key)) continue;
+    Reflect.ownKeys(global).forEach((key) => {
+      if (before.has(key) && !Object.hasOwn(context, key)) return;
       const descriptor = Object.getOwnPropertyDescriptor(global, key);
       const old = Object.getOwnPropertyDescriptor(context, key);
-      if (old && 'value' in old && 'value' in descriptor && Object.is(old.value, descriptor.value)) continue;
+      if (old && 'value' in old && 'value' in descriptor && Object.is(old.value, descriptor.value)) return;
       try {
         Object.defineProperty(context, key, descriptor);
       } catch {
         // Frozen by the script's owner.
       }
-    }
-    for (const key of Reflect.ownKeys(context)) {
+    });
+    Reflect.ownKeys(context).forEach((key) => {
       if (!Object.hasOwn(global, key)) Reflect.deleteProperty(context, key);
-    }
-    for (const key of Reflect.ownKeys(global)) if (!before.has(key)) Reflect.deleteProperty(global, key);
+    });
+    Reflect.ownKeys(global).forEach((key) => { if (!before.has(key)) Reflect.deleteProperty(global, key); });
   }
 }
 

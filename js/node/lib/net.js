@@ -34,7 +34,7 @@ function fromHosts(name) {
     return [];
   }
   const lines = text.split('\n').map((line) => line.replace(/#.*/, '').trim().split(/\s+/));
-  return lines.filter(([, ...names]) => names.includes(name)).map(([address]) => address);
+  return lines.filter((words) => words.indexOf(name, 1) > 0).map((words) => words[0]);
 }
 
 function getaddrinfo(req, hostname, family) {

@@ -43,7 +43,7 @@ function positions(error) {
   const found = /\n {4}at (?:.*\()?(.+?):(\d+):(\d+)\)?(?:\n|$)/.exec(String(error.stack));
   const lines = found === null ? undefined : linesOf(found[1]);
   if (lines === undefined) return undefined;
-  const [, scriptResourceName, number] = found;
+  const { 1: scriptResourceName, 2: number } = found;
   const column = Number(found[3]) - 1;
   for (let at = Number(number); at > 0 && at > number - MOST_LINES; at--) {
     const sourceLine = lines[at - 1] ?? '';

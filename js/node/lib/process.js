@@ -3,6 +3,9 @@
 (function (native, host) {
 'use strict';
 
+const { keysOf, valuesOf, someOf } = host;
+const { ArrayBuffer, Uint8Array } = globalThis;
+
 // --- the process object -------------------------------------------------------------------
 
 // Environment variables as Node has them: values are texts, a missing one is undefined.
@@ -112,6 +115,7 @@ host.addressable = 2 ** 32;
 host.bindings.process_methods = (table) => {
   const time = table.hrtimeBuffer;
   const big = new BigUint64Array(time.buffer, 0, 1);
+  const cpuUsage = (values) => { values.set(native.cpu()); };
   return {
     hrtime() {
       const ns = BigInt(Math.floor(native.hrtime()) + 1e9);
@@ -126,14 +130,15 @@ host.bindings.process_methods = (table) => {
     umask: (mask) => native.umask(mask === undefined ? -1 : mask),
     memoryUsage(values) {
       // Buffers lie in the engine's heap, too: nothing is external.
-      values.set([...native.memory(), 0, 0]);
+      values.fill(0);
+      values.set(native.memory());
     },
     rss: native.resident,
     constrainedMemory: () => host.addressable,
     availableMemory: () => host.addressable - native.resident(),
-    cpuUsage(values) { [values[0], values[1]] = native.cpu(); },
-    threadCpuUsage(values) { [values[0], values[1]] = native.cpu(); },
-    resourceUsage(values) { [values[0], values[1]] = native.cpu(); },
+    cpuUsage,
+    threadCpuUsage: cpuUsage,
+    resourceUsage: cpuUsage,
     _getActiveRequests: () => [],
     _getActiveHandles: () => [],
     getActiveResourcesInfo: () => host.activeResources(),
@@ -225,24 +230,26 @@ const signalHandles = new Map();
 const ports = new Set();
 host.portReady = (end) => { if (end.started) ports.add(end); };
 host.portClose = (end) => {
-  for (const one of [end, end.peer]) {
-    if (one.closed) continue;
+  const close = (one) => {
+    if (one.closed) return;
     one.closed = true;
     host.later(() => one.port[host.binding('symbols').handle_onclose]?.());
-  }
+  };
+  close(end);
+  close(end.peer);
 };
 
 const SIGCHLD = 17;
 function catchSignals() {
-  const numbers = [...signalHandles.keys()];
+  const numbers = keysOf(signalHandles);
   if (hasChildren && !numbers.includes(SIGCHLD)) numbers.push(SIGCHLD);
   native.catchSignals(numbers);
 }
 
 // Runs a callback as C++ would: errors become uncaught exceptions, then ticks and promise jobs run.
-host.turn = function(callback, ...args) {
+host.turn = function(callback) {
   try {
-    callback(...args);
+    callback();
   } catch (error) {
     host.uncaught(error, false);
   }
@@ -262,23 +269,22 @@ host.tick = function() {
   }
 };
 
+const isHeld = (handle) => handle.held;
+const hasMessages = (end) => end.queue.length > 0;
+
 function alive() {
   if (completions.length > 0 || host.immediateInfo[1] > 0) return true;
   if (host.timeoutInfo[0] > 0 && timerAt !== Infinity) return true;
-  for (const handle of readers.values()) if (handle.held) return true;
   if (writers.size > 0) return true;
-  for (const handle of children.values()) if (handle.held) return true;
-  for (const handle of signalHandles.values()) if (handle.held) return true;
-  for (const end of ports) if (end.queue.length > 0) return true;
-  return false;
+  return someOf(readers, isHeld) || someOf(children, isHeld) || someOf(signalHandles, isHeld) || someOf(ports, hasMessages);
 }
 
-host.activeResources = () => [
-  ...[...readers.values()].map((h) => h.resource ?? 'PipeWrap'),
-  ...[...children.values()].map(() => 'ProcessWrap'),
-  ...Array.from({ length: host.timeoutInfo[0] }, () => 'Timeout'),
-  ...Array.from({ length: host.immediateInfo[1] }, () => 'Immediate'),
-];
+host.activeResources = () => [].concat(
+  valuesOf(readers).map((h) => h.resource ?? 'PipeWrap'),
+  valuesOf(children).map(() => 'ProcessWrap'),
+  new Array(host.timeoutInfo[0]).fill('Timeout'),
+  new Array(host.immediateInfo[1]).fill('Immediate'),
+);
 
 function runTimers() {
   if (loopNow() < timerAt) return;
@@ -301,41 +307,43 @@ function runTimers() {
 
 function runCompletions() {
   const ready = completions.splice(0);
-  for (const callback of ready) host.turn(callback);
+  for (let i = 0; i < ready.length; i++) host.turn(ready[i]);
 }
 
 // Children that have ended since this was last asked, with their statuses.
 function reapChildren() {
   const ended = [];
-  for (const [pid, handle] of [...children]) {
+  children.forEach((handle, pid) => {
     let status;
     try {
       status = native.reap(pid, false);
     } catch {
       status = [1, 0];
     }
-    if (status === null || status === undefined) continue;
+    if (status === null || status === undefined) return;
     step = 1;
     children.delete(pid);
     ended.push(() => handle.ended(status[0], status[1]));
-  }
+  });
   return ended;
 }
 
 // Signals that arrived while something else was waited for; as long as they are pending they end each wait.
 const kept = [];
-host.keepSignals = () => { kept.push(...native.signals()); };
+host.keepSignals = () => { native.signals().forEach((number) => { kept.push(number); }); };
 
 function dispatchSignals() {
   host.keepSignals();
-  for (const number of kept.splice(0)) {
+  kept.splice(0).forEach((number) => {
     const handle = signalHandles.get(number);
     if (handle) host.turn(() => handle.onsignal(number));
-  }
+  });
 }
 
 function deliverPorts() {
-  for (const end of [...ports]) {
+  const all = valuesOf(ports);
+  for (let i = 0; i < all.length; i++) {
+    const end = all[i];
     ports.delete(end);
     while (end.queue.length > 0 && !end.closed) {
       const message = end.queue.shift();
@@ -370,13 +378,14 @@ function poll() {
   const ended = reapChildren();
   // What a child has written is there before the news of its end.
   if (ended.length > 0) pollDescriptors(0);
-  for (const tell of ended) host.turn(tell);
+  for (let i = 0; i < ended.length; i++) host.turn(ended[i]);
 }
 
 function pollDescriptors(time) {
-  const ready = native.poll([...readers.keys()], [...writers.keys()], time);
+  const ready = native.poll(keysOf(readers), keysOf(writers), time);
   dispatchSignals();
-  for (const fd of ready) {
+  for (let i = 0; i < ready.length; i++) {
+    const fd = ready[i];
     const handle = fd >= 0 ? readers.get(fd) : writers.get(-1 - fd);
     if (handle) host.turn(() => fd >= 0 ? handle.readable() : handle.writable());
   }
@@ -408,10 +417,8 @@ function turnLoop() {
 // Whether there is something that ends by itself: no interval, no server or what it has accepted.
 function isBusy() {
   if (completions.length > 0 || host.immediateInfo[1] > 0 || writers.size > 0) return true;
-  for (const handles of [readers, children]) {
-    for (const handle of handles.values()) if (handle.held && !handle.stays) return true;
-  }
-  for (const end of ports) if (end.queue.length > 0) return true;
+  const ends = (handle) => handle.held && !handle.stays;
+  if (someOf(readers, ends) || someOf(children, ends) || someOf(ports, hasMessages)) return true;
   if (host.timeoutInfo[0] === 0) return false;
   const { timerListMap, kRefed } = host.require('internal/timers');
   for (const time in timerListMap) {

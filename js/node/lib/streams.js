@@ -2,6 +2,8 @@
 (function (native, host) {
 'use strict';
 
+const { ArrayBuffer, Uint8Array } = globalThis;
+
 const EOF = -4095;
 // Read at once; and what a pipe takes without waiting (PIPE_BUF).
 const PIECE = 65536;
@@ -137,7 +139,7 @@ class Stream {
   writev(req, chunks, allBuffers) {
     const { Buffer } = host.require('buffer');
     const parts = [];
-    if (allBuffers) parts.push(...chunks);
+    if (allBuffers) for (let i = 0; i < chunks.length; i++) parts.push(chunks[i]);
     else for (let i = 0; i < chunks.length; i += 2) parts.push(Buffer.from(chunks[i], chunks[i + 1]));
     return this.put(req, host.view(Buffer.concat(parts)));
   }
@@ -174,13 +176,13 @@ class Stream {
   close(callback) {
     if (this.#closed) return;
     this.#closed = true;
-    for (const fd of [this.fd, this.readFd, this.writeFd]) {
-      if (fd === undefined) continue;
+    [this.fd, this.readFd, this.writeFd].forEach((fd) => {
+      if (fd === undefined) return;
       host.unwatch(fd);
       host.unwatchWriting(fd);
       this.#release(fd);
-    }
-    for (const { req } of this.#queue.splice(0)) host.later(() => req.oncomplete(host.uvErrno('ECANCELED')));
+    });
+    this.#queue.splice(0).forEach(({ req }) => { host.later(() => req.oncomplete(host.uvErrno('ECANCELED'))); });
     // What is being closed keeps the loop alive for a turn.
     host.later(() => { if (typeof callback === 'function') callback.call(this); });
   }

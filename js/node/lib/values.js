@@ -4,6 +4,8 @@
 
 // --- types: kinds of objects by the engine's own number of each ----------------
 
+const { ArrayBuffer, Uint8Array } = globalThis;
+const { isView } = ArrayBuffer;
 const number = native.classNumber;
 const kinds = {
   isArgumentsObject: [native.evaluate('(function() { return arguments; })()', 'host:values', false), (function() { return arguments; })()],
@@ -71,13 +73,17 @@ function getConstructorName(object) {
   return 'Object';
 }
 
+const called = (method) => method.call.bind(method);
+const mapForEach = called(Map.prototype.forEach);
+const setForEach = called(Set.prototype.forEach);
+
 // Entries of a map or a set. Of their iterators the engine tells nothing without moving them.
 function previewEntries(object, isIterator) {
   const entries = [];
   if (types.isMap(object)) {
-    for (const [k, v] of Map.prototype.entries.call(object)) entries.push(k, v);
+    mapForEach(object, (v, k) => { entries.push(k, v); });
   } else if (types.isSet(object)) {
-    entries.push(...Set.prototype.values.call(object));
+    setForEach(object, (v) => { entries.push(v); });
   } else if (!types.isMapIterator(object) && !types.isSetIterator(object)) {
     return undefined;
   }
@@ -134,7 +140,7 @@ host.bindings.util = () => ({
     return both ? details : details[0];
   },
   getCallerLocation() {
-    const [, site] = callSites(3);
+    const site = callSites(3)[1];
     return site && [site.getLineNumber(), site.getColumnNumber(), site.getFileName()];
   },
   previewEntries,
@@ -154,7 +160,7 @@ host.bindings.util = () => ({
   guessHandleType: (fd) => ['TCP', 'TTY', 'UDP', 'FILE', 'PIPE', 'UNKNOWN', 'INVALID'].indexOf(host.handleType(fd)),
   ...types,
   isArrayBufferView: ArrayBuffer.isView,
-  isTypedArray: (v) => ArrayBuffer.isView(v) && !(number(v) === dataView),
+  isTypedArray: (v) => isView(v) && !(number(v) === dataView),
   isDataView: (v) => number(v) === dataView,
   isUint8Array: (v) => number(v) === uint8,
 });
@@ -227,7 +233,8 @@ let capturing = false;
 
 // V8 leaves out the constructors of an error's own classes.
 function belowConstructors(error, sites) {
-  let [at, kind] = [0, error.constructor];
+  let at = 0;
+  let kind = error.constructor;
   const classes = new Set();
   for (; typeof kind === 'function' && kind !== Function.prototype; kind = Object.getPrototypeOf(kind)) classes.add(kind);
   while (at < sites.length - 1 && classes.has(sites[at].getFunction())) at++;
@@ -240,7 +247,7 @@ function traceOf(error, sites) {
   const users = Error.prepareStackTrace;
   if (typeof users === 'function' && users !== prepareStackTrace && users !== host.defaultPrepare) return users(error, mapped);
   let text = header(error);
-  for (const s of mapped) text += `\n    at ${s}`;
+  for (let i = 0; i < mapped.length; i++) text += `\n    at ${mapped[i]}`;
   return text;
 }
 
@@ -271,11 +278,11 @@ function prepareStackTrace(error, sites) {
 
 host.installStackTraces = () => {
   Error.prepareStackTrace = prepareStackTrace;
-  const capture = Error.captureStackTrace;
-  const captureStackTrace = function captureStackTrace(target, ...above) {
+  const callCapture = called(Error.captureStackTrace);
+  const captureStackTrace = function captureStackTrace(target, above) {
     capturing = true;
     try {
-      return Reflect.apply(capture, Error, [target, ...above]);
+      return arguments.length > 1 ? callCapture(Error, target, above) : callCapture(Error, target);
     } finally {
       capturing = false;
     }
@@ -351,7 +358,8 @@ host.bindings.async_wrap = (table) => {
       const top = stack.pop();
       if (top === undefined) return false;
       fields[k.kStackLength]--;
-      [ids[k.kExecutionAsyncId], ids[k.kTriggerAsyncId]] = top;
+      ids[k.kExecutionAsyncId] = top[0];
+      ids[k.kTriggerAsyncId] = top[1];
       return stack.length > 0;
     },
     executionAsyncResource: () => undefined,
@@ -388,7 +396,7 @@ function structuredClone(value, options) {
     if (types.isRegExp(v)) return keep(new RegExp(v.source, v.flags));
     if (types.isSharedArrayBuffer(v)) return keep(v);
     if (types.isArrayBuffer(v)) return keep(transfer.includes(v) ? v.transfer() : v.slice(0));
-    if (ArrayBuffer.isView(v)) {
+    if (isView(v)) {
       const { buffer, byteOffset, byteLength } = v;
       if (number(v) === dataView) return keep(new DataView(clone(buffer), byteOffset, byteLength));
       const Kind = globalThis[Object.getPrototypeOf(Uint8Array.prototype)[Symbol.toStringTag] ??
@@ -397,24 +405,24 @@ function structuredClone(value, options) {
     }
     if (types.isMap(v)) {
       const made = keep(new Map());
-      for (const [k, x] of [...Map.prototype.entries.call(v)]) made.set(clone(k), clone(x));
+      for (let i = 0, all = previewEntries(v); i < all.length; i += 2) made.set(clone(all[i]), clone(all[i + 1]));
       return made;
     }
     if (types.isSet(v)) {
       const made = keep(new Set());
-      for (const x of [...Set.prototype.values.call(v)]) made.add(clone(x));
+      for (let i = 0, all = previewEntries(v); i < all.length; i++) made.add(clone(all[i]));
       return made;
     }
     if (types.isNativeError(v)) {
       const NAMES = ['EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError'];
       const Kind = NAMES.includes(v.name) ? globalThis[v.name] : Error;
       const fresh = keep(new Kind());
-      for (const name of ['message', 'stack', 'cause']) {
+      ['message', 'stack', 'cause'].forEach((name) => {
         const d = Object.getOwnPropertyDescriptor(v, name);
-        if (d === undefined || !('value' in d)) continue;
+        if (d === undefined || !('value' in d)) return;
         const x = name === 'cause' ? clone(d.value) : String(d.value);
         Object.defineProperty(fresh, name, { value: x, writable: true, configurable: true, enumerable: false });
-      }
+      });
       return fresh;
     }
     if (types.isPromise(v) || types.isWeakMap(v) || types.isWeakSet(v) || types.isGeneratorObject(v) ||
@@ -424,13 +432,13 @@ function structuredClone(value, options) {
     const cloneSymbol = host.binding('symbols').messaging_clone_symbol;
     if (typeof v[cloneSymbol] === 'function') {
       const { data, deserializeInfo } = v[cloneSymbol]();
-      const [id, name] = deserializeInfo.split(':');
+      const { 0: id, 1: name } = deserializeInfo.split(':');
       const made = keep(new (host.require(id)[name])());
       made[host.binding('symbols').messaging_deserialize_symbol](clone(data));
       return made;
     }
     const made = keep(Array.isArray(v) ? new Array(v.length) : {});
-    for (const key of Object.keys(v)) made[key] = clone(v[key]);
+    Object.keys(v).forEach((key) => { made[key] = clone(v[key]); });
     return made;
   };
   return clone(value);
@@ -470,7 +478,8 @@ host.bindings.messaging = () => {
         port[init]?.();
         return end;
       };
-      const [a, b] = [make(), make()];
+      const a = make();
+      const b = make();
       a.peer = b;
       b.peer = a;
       this.port1 = a.port;

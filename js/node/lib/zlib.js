@@ -53,7 +53,7 @@ class Zlib {
     let code = Z_OK;
     if (this.stream === undefined) this.decide(bytes, inOff, left);
     while (this.stream !== undefined && !this.ended) {
-      const [read, wrote, state] = this.stream(bytes, [inOff + inLength - left, left], target, [outOff + outLength - room, room], flush);
+      const { 0: read, 1: wrote, 2: state } = this.stream(bytes, [inOff + inLength - left, left], target, [outOff + outLength - room, room], flush);
       left -= read;
       room -= wrote;
       if (state === 3) {

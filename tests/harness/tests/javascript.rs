@@ -56,6 +56,11 @@ fn language() {
 }
 
 #[test]
+fn spoiled() {
+    file("spoiled.js");
+}
+
+#[test]
 fn inspect() {
     file("inspect.js");
 }
