@@ -77,18 +77,30 @@ const files = new Map(Object.entries(internalBinding('builtins').natives));
 const names = [...files.keys()].filter((name) => !LEFT_OUT.some((r) => r.test(name))).sort();
 const parts = [['host:tables', JSON.stringify(tables)], ...names.map((n) => [n, files.get(n)])];
 
-const head = [Buffer.from('WBJS1\n')];
-const bodies = [];
+// Files one after the other, cut into pieces: what is alike in neighbours is told once, and one file costs a piece.
+const PIECE = 512 << 10;
+const { ZSTD_c_compressionLevel: LEVEL } = zlib.constants;
+const number = (n) => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(n);
+  return bytes;
+};
+
+const entries = [];
+const all = [];
 for (const [name, text] of parts) {
-  const raw = Buffer.from(text);
-  const packed = zlib.deflateRawSync(raw, { level: 9, memLevel: 9 });
-  const id = Buffer.from(name);
-  const record = Buffer.alloc(2 + id.length + 8);
-  record.writeUInt16LE(id.length);
-  id.copy(record, 2);
-  record.writeUInt32LE(raw.length, 2 + id.length);
-  record.writeUInt32LE(packed.length, 6 + id.length);
-  head.push(record);
+  const [id, raw] = [Buffer.from(name), Buffer.from(text)];
+  const length = Buffer.alloc(2);
+  length.writeUInt16LE(id.length);
+  entries.push(length, id, number(raw.length));
+  all.push(raw);
+}
+const whole = Buffer.concat(all);
+const [lengths, bodies] = [[], []];
+for (let at = 0; at < whole.length; at += PIECE) {
+  const packed = zlib.zstdCompressSync(whole.subarray(at, at + PIECE), { params: { [LEVEL]: 22 } });
+  lengths.push(number(packed.length));
   bodies.push(packed);
 }
-fs.writeFileSync(process.argv[2], Buffer.concat([...head, Buffer.alloc(2), ...bodies]));
+const head = [Buffer.from('WBJS2\n'), ...entries, Buffer.alloc(2), number(PIECE), ...lengths];
+fs.writeFileSync(process.argv[2], Buffer.concat([...head, ...bodies]));

@@ -143,7 +143,7 @@ fn library(
     say: &mut dyn FnMut(&str),
 ) -> Result<PathBuf> {
     let script = folder.join("node/extract.cjs");
-    let mut key = Key::new("node-lib 3");
+    let mut key = Key::new("node-lib 4");
     key.text(&pinned.sha256);
     key.bytes(&env::read(&script)?);
     key.tree(folder, &["npm"])?;

@@ -1,24 +1,52 @@
 //! Node's library: an archive of its JavaScript files, made by `cargo xtask dist` of the pinned release.
 //!
-//! Format: `WBJS1\n`, then for each file `u16 length, name, u32 raw length, u32 packed length`, all little
-//! endian, a zero `u16`, then the packed files (raw deflate) one after the other.
+//! Format: `WBJS2\n`, then for each file `u16 length, name, u32 length of its text`, a zero `u16`, then `u32 raw length of
+//! a piece` and the packed length of each piece (`u32`), all little endian; then the pieces. The files one after the other are cut
+//! into pieces of that length, each a frame of Zstandard. One file costs the piece or the pieces that it lies in; by
+//! single files (deflate) the archive was a third larger.
 
-use flate2::read::DeflateDecoder;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 
 /// Where the image has it.
 pub const PATH: &str = "/usr/lib/js/node.lib";
 /// Another place, for tests outside of an image.
 pub const VARIABLE: &str = "WASIBOX_NODE_LIB";
 
-const MAGIC: &[u8] = b"WBJS1\n";
+const MAGIC: &[u8] = b"WBJS2\n";
+/// The longest piece.
+const MOST: usize = 16 << 20;
 
-/// The archive, unpacked file by file as they are asked for.
+/// The archive, unpacked piece by piece as its files are asked for.
 pub struct Library {
     bytes: Vec<u8>,
-    /// Start, packed and raw length of each file.
-    files: BTreeMap<String, (usize, usize, usize)>,
+    /// Start and length of each file's text.
+    files: BTreeMap<String, (usize, usize)>,
+    /// Start and end of each packed piece.
+    pieces: Vec<(usize, usize)>,
+    /// Length of a piece's text; the last may be shorter.
+    piece: usize,
+    /// What was unpacked last.
+    last: RefCell<Option<(usize, Vec<u8>)>>,
+}
+
+/// Numbers and names one after the other.
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, n: usize) -> Option<&'a [u8]> {
+        let part = self.bytes.get(self.at..self.at.checked_add(n)?)?;
+        self.at += n;
+        Some(part)
+    }
+
+    fn number(&mut self, size: usize) -> Option<usize> {
+        Some(self.take(size)?.iter().rev().fold(0, |n, b| n << 8 | usize::from(*b)))
+    }
 }
 
 impl Library {
@@ -33,32 +61,35 @@ impl Library {
     }
 
     fn parse(bytes: Vec<u8>) -> Option<Library> {
-        let mut at = MAGIC.len();
-        if !bytes.starts_with(MAGIC) {
+        let mut from = Reader { bytes: &bytes, at: 0 };
+        if from.take(MAGIC.len())? != MAGIC {
             return None;
         }
-        let take = |at: &mut usize, n: usize| {
-            let part = bytes.get(*at..at.checked_add(n)?)?;
-            *at += n;
-            Some(part)
-        };
-        let number = |part: &[u8]| part.iter().rev().fold(0usize, |n, b| n << 8 | usize::from(*b));
-        let mut sizes = Vec::new();
+        let (mut files, mut whole) = (BTreeMap::new(), 0usize);
         loop {
-            let length = number(take(&mut at, 2)?);
+            let length = from.number(2)?;
             if length == 0 {
                 break;
             }
-            let name = String::from_utf8(take(&mut at, length)?.to_vec()).ok()?;
-            let raw = number(take(&mut at, 4)?);
-            sizes.push((name, raw, number(take(&mut at, 4)?)));
+            let name = String::from_utf8(from.take(length)?.to_vec()).ok()?;
+            let text = from.number(4)?;
+            files.insert(name, (whole, text));
+            whole = whole.checked_add(text)?;
         }
-        let mut files = BTreeMap::new();
-        for (name, raw, packed) in sizes {
-            files.insert(name, (at, packed, raw));
-            take(&mut at, packed)?;
+        let piece = from.number(4)?.max(1);
+        let count = whole.div_ceil(piece);
+        // Who says more allocates more than there is.
+        if count > bytes.len() || piece > MOST {
+            return None;
         }
-        Some(Library { bytes, files })
+        let lengths = (0..count).map(|_| from.number(4)).collect::<Option<Vec<_>>>()?;
+        let mut pieces = Vec::new();
+        for length in lengths {
+            let start = from.at;
+            from.take(length)?;
+            pieces.push((start, from.at));
+        }
+        Some(Library { bytes, files, pieces, piece, last: RefCell::default() })
     }
 
     /// The names of all modules, sorted.
@@ -68,11 +99,34 @@ impl Library {
 
     /// A module's source.
     pub fn source(&self, name: &str) -> Option<String> {
-        let (start, packed, raw) = *self.files.get(name)?;
-        let mut text = String::with_capacity(raw);
-        let packed = &self.bytes[start..start + packed];
-        DeflateDecoder::new(packed).take(raw as u64).read_to_string(&mut text).ok()?;
-        Some(text)
+        let (start, length) = *self.files.get(name)?;
+        let (mut text, end) = (Vec::with_capacity(length), start + length);
+        let mut last = self.last.borrow_mut();
+        while start + text.len() < end {
+            let at = start + text.len();
+            let number = at / self.piece;
+            if last.as_ref().is_none_or(|(n, _)| *n != number) {
+                *last = Some((number, self.unpack(number)?));
+            }
+            let (_, unpacked) = last.as_ref()?;
+            let begin = number * self.piece;
+            text.extend_from_slice(unpacked.get(at - begin..unpacked.len().min(end - begin))?);
+        }
+        String::from_utf8(text).ok()
+    }
+
+    /// A piece's text, which is not empty.
+    fn unpack(&self, number: usize) -> Option<Vec<u8>> {
+        let (start, end) = *self.pieces.get(number)?;
+        let mut text = vec![0; self.piece];
+        let length = zstd_safe::decompress(&mut text[..], &self.bytes[start..end]).ok()?;
+        text.truncate(length);
+        (length > 0).then_some(text)
+    }
+
+    /// Frees what is kept of the last piece.
+    pub fn forget(&self) {
+        self.last.take();
     }
 }
 
@@ -80,12 +134,54 @@ impl Library {
 mod tests {
     use super::*;
 
+    /// An archive of these files with pieces of so many bytes.
+    fn archive(files: &[(&str, &str)], piece: usize) -> Vec<u8> {
+        let mut out = MAGIC.to_vec();
+        let whole: String = files.iter().map(|(_, text)| *text).collect();
+        for (name, text) in files {
+            out.extend((name.len() as u16).to_le_bytes());
+            out.extend(name.as_bytes());
+            out.extend((text.len() as u32).to_le_bytes());
+        }
+        out.extend([0, 0]);
+        out.extend((piece as u32).to_le_bytes());
+        let pack = |piece: &[u8]| {
+            let mut packed = vec![0; zstd_safe::compress_bound(piece.len())];
+            let length = zstd_safe::compress(&mut packed[..], piece, 3).unwrap();
+            packed.truncate(length);
+            packed
+        };
+        let pieces: Vec<Vec<u8>> = whole.as_bytes().chunks(piece).map(pack).collect();
+        out.extend(pieces.iter().flat_map(|p| (p.len() as u32).to_le_bytes()));
+        out.extend(pieces.concat());
+        out
+    }
+
+    #[test]
+    fn files_lie_across_pieces() {
+        let files = [("a", "one"), ("b", ""), ("c", "a text of several pieces \u{e9}"), ("d", "end")];
+        for piece in [1, 4, 7, 1000] {
+            let library = Library::parse(archive(&files, piece)).unwrap();
+            assert_eq!(library.names().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+            for (name, text) in files.iter().rev() {
+                assert_eq!(library.source(name).as_deref(), Some(*text), "{name} {piece}");
+            }
+            library.forget();
+            assert_eq!(library.source("e"), None);
+        }
+    }
+
     #[test]
     fn damaged_archives_are_refused() {
-        assert!(Library::parse(b"WBJS1\n\0\0".to_vec()).is_some_and(|l| l.names().count() == 0));
-        for bad in [&b""[..], b"WBJS2\n\0\0", b"WBJS1\n", b"WBJS1\n\x01\0a\x01\0\0\0\x09\0\0\0\0\0"]
-        {
-            assert!(Library::parse(bad.to_vec()).is_none(), "{bad:?}");
+        let good = archive(&[("a", "one"), ("b", "two")], 4);
+        for length in 0..good.len() {
+            assert!(Library::parse(good[..length].to_vec()).is_none(), "{length}");
         }
+        assert!(Library::parse(b"WBJS1\n\0\0\x04\0\0\0".to_vec()).is_none());
+        let mut bad = good.clone();
+        let at = bad.len() - 8;
+        bad[at..].fill(0xff);
+        let library = Library::parse(bad).unwrap();
+        assert!(library.source("b").is_none());
     }
 }

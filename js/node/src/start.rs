@@ -129,6 +129,7 @@ fn prepare() -> std::result::Result<(), StartError> {
         made.map_err(|e| StartError::Thrown(e.to_string()))
     })?;
     track_rejections(&runtime, rejected);
+    library.forget();
     // A process that goes on from here would else collect what is prepared as soon as it allocates something.
     runtime.run_gc();
     let prepared = usize::try_from(runtime.memory_usage().malloc_size).unwrap_or(0);
