@@ -3,7 +3,7 @@
 //! DIR is a checkout of tc39/test262. Which of its tests are for the engine is told by QuickJS-NG's `test262.conf`;
 //! its program `run-test262`, of the same sources and built for this machine, says which of them it passes
 //! (`engine`). Ours are run by `test262/host.cjs` in the image, or with `--native` by the program built for this machine,
-//! many to a process; what fails there is run again in a process of its own, which counts. PATTERNs are
+//! many to a process; what fails there is run again among fewer, at last in a process of its own, which counts. PATTERNs are
 //! beginnings of paths below `test/`. `--sample N` takes each Nth case. Results are in `docs/javascript.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,8 +21,9 @@ mod suite;
 
 use suite::{Case, Configuration, Mode};
 
-/// Cases of one process.
-const TOGETHER: usize = 48;
+/// Cases of one process: of all, of those that failed so, and of those that failed again. What another case has spoiled, or
+/// taken along when it ended the process, mostly passes among few.
+const TOGETHER: [usize; 3] = [48, 6, 1];
 
 /// Processes of one guest.
 const PROCESSES: usize = 64;
@@ -73,11 +74,13 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let out = env::root().join("target/javascript-suites/test262");
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
     let runner = Runner::new(&options, &out)?;
-    let mut failed = runner.all(&cases, TOGETHER)?;
-    // What another case has spoiled, or taken along when it ended the process.
-    let again: Vec<Case> = failed.keys().cloned().collect();
-    if !again.is_empty() {
-        failed = runner.all(&again, 1)?;
+    let (mut failed, mut left) = (BTreeMap::new(), cases.clone());
+    for together in TOGETHER {
+        if left.is_empty() {
+            break;
+        }
+        failed = runner.all(&left, together)?;
+        left = failed.keys().cloned().collect();
     }
     let theirs = engine::failures(&options.dir, &options.patterns, &out)?;
     report(&cases, &failed, &theirs, &left_out, &out)
