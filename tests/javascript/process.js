@@ -41,3 +41,50 @@ process.once('beforeExit', () => {
 //# the process object
 const proto = Object.getPrototypeOf(process);
 console.log(Object.getOwnPropertyDescriptor(proto, 'constructor').value === process.constructor, process instanceof require('events'));
+
+//# what is active, by kinds and as objects
+const fs = require('fs');
+const net = require('net');
+const counts = (list) => list.filter((kind) => !/^(TTY|Pipe|File|Connect)/.test(kind)).sort().join();
+fs.stat('.', () => console.log('told', counts(process.getActiveResourcesInfo())));
+console.log(process._getActiveRequests().length, counts(process.getActiveResourcesInfo()));
+const timer = setTimeout(() => {}, 1e6);
+const server = net.createServer((socket) => {
+  const handles = process._getActiveHandles();
+  console.log(handles.includes(server), handles.includes(socket), handles.includes(client));
+  console.log(counts(process.getActiveResourcesInfo()));
+  clearTimeout(timer);
+  socket.destroy();
+  client.destroy();
+  server.close();
+});
+let client;
+server.listen(0, () => { client = net.connect(server.address().port, '127.0.0.1'); });
+
+//# signals that there are not
+for (const signal of [65, 987, -1, 'SIGNONE']) {
+  try {
+    process.kill(process.pid, signal);
+  } catch (error) {
+    console.log(error.code, error.message);
+  }
+}
+
+//# variables that stand for options, and values of variables that are no texts
+const { spawnSync } = require('child_process');
+const { join } = require('path');
+const file = join(require('fs').mkdtempSync(join(require('os').tmpdir(), 'warnings-')), 'w.txt');
+const script = 'process.env.A = {}; process.env.B = null; process.emitWarning("careful")';
+const done = spawnSync(process.execPath, ['-e', script], {
+  env: { ...process.env, NODE_PENDING_DEPRECATION: '1', NODE_REDIRECT_WARNINGS: file },
+});
+console.log(done.status, String(done.stderr));
+console.log(require('fs').readFileSync(file, 'utf8').replace(/\(node:\d+\)/g, '(node)'));
+console.log(structuredClone(process.env).PATH === process.env.PATH);
+
+//# frames of the library, and the calls that failed assertions name
+const assert = require('assert');
+new Promise((resolve) => process.nextTick(resolve)).then(() => {});
+process.nextTick(() => console.log(/at process\.processTicksAndRejections \(/.test(new Error('x').stack)));
+const value = { isSet: () => true };
+value.isSet(1); try { value.isSet(); assert.ok(''); } catch (error) { console.log(error.message); }

@@ -231,10 +231,15 @@ function request(req, work) {
     });
   }
   const outcome = attempt(work);
+  host.requests.add(req);
   host.later(() => {
-    if ('error' in outcome) req.oncomplete(outcome.error);
-    else if (outcome.value === undefined) req.oncomplete(null);
-    else req.oncomplete(null, outcome.value);
+    try {
+      if ('error' in outcome) req.oncomplete(outcome.error);
+      else if (outcome.value === undefined) req.oncomplete(null);
+      else req.oncomplete(null, outcome.value);
+    } finally {
+      host.requests.delete(req);
+    }
   });
 }
 

@@ -77,8 +77,17 @@ function takeOption(words, at, into) {
   return took;
 }
 
+// Variables that stand for options.
+const VARIABLES = [
+  ['NODE_PENDING_DEPRECATION', '--pending-deprecation'], ['NODE_PRESERVE_SYMLINKS', '--preserve-symlinks'],
+  ['NODE_PRESERVE_SYMLINKS_MAIN', '--preserve-symlinks-main'], ['NODE_REDIRECT_WARNINGS', '--redirect-warnings'],
+];
+
 function parseCommandLine(args, env) {
   const into = { ...defaults, '--eval': undefined, '--print': false };
+  for (const [name, option] of VARIABLES) {
+    if (env[name]) into[option] = typeof into[option] === 'boolean' ? env[name] === '1' : env[name];
+  }
   const fromEnv = (env.NODE_OPTIONS ?? '').split(/\s+/).filter((w) => w !== '');
   for (let at = 0; at < fromEnv.length;) at += takeOption(fromEnv, at, into);
   let at = 1;

@@ -98,6 +98,7 @@ class TCP extends host.Stream {
   // Parsers of HTTP take what comes from the stream, not from here.
   get isStreamBase() { return false; }
   getProviderType() { return 0; }
+  get resource() { return this.type === SERVER ? 'TCPServerWrap' : 'TCPSocketWrap'; }
 
   bind(address, port) {
     if (this.type !== SERVER) return 0;
@@ -109,6 +110,7 @@ class TCP extends host.Stream {
     if (this.fd === undefined) return this.bind('0.0.0.0', 0) || this.listen();
     // In cells it goes on, and nothing waits for its end.
     this.stays = true;
+    host.sockets.add(this);
     this.readable = this.#accept;
     host.watch(this.fd, this);
     return 0;
@@ -126,6 +128,7 @@ class TCP extends host.Stream {
     made.peer = found;
     made.fd = found[3];
     made.stays = true;
+    host.sockets.add(made);
     this.onconnection(0, made);
   }
 
@@ -137,6 +140,7 @@ class TCP extends host.Stream {
     else if (typeof outside === 'number') status = outside;
     else this.way = outside;
     if (status === 0 && this.isClosed) return host.uvErrno('ECANCELED');
+    if (status === 0) host.sockets.add(this);
     host.later(() => { if (!this.isClosed) req.oncomplete(status, this, req, true, true); });
     return 0;
   }
@@ -189,6 +193,7 @@ class TCP extends host.Stream {
   }
   close(callback) {
     this.isClosed = true;
+    host.sockets.delete(this);
     this.way?.close();
     super.close(callback);
   }

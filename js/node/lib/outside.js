@@ -91,7 +91,7 @@ class Exchange {
   }
 
   get held() { return this.#handle.held; }
-  get resource() { return 'TCPSocketWrap'; }
+  get socket() { return this.#handle; }
 
   #begin() {
     const parser = this.#parser = new host.HTTPParser();

@@ -27,11 +27,19 @@ function calls(line, column) {
   let before;
   try {
     for (const token of acorn().tokenizer(line, { ecmaVersion: 'latest' })) {
-      if (token.start > column) break;
-      if (token.type.label === '(') open.push(before);
-      else if (token.type.label === ')') closed = open.pop() ?? closed;
+      const { label } = token.type;
+      if (token.start > column) {
+        // A call of a method without values to compute is told by the method's name: what is called is open only then.
+        if (open.some((start) => start !== undefined) || !(label === '(' || label === '.' || label === '?.' || label === 'name')) break;
+        if (label === '(') {
+          open.push(before);
+          break;
+        }
+      }
+      if (label === '(') open.push(before);
+      else if (label === ')') closed = open.pop() ?? closed;
       // What a parenthesis is no call behind, is an operator or a word of the language.
-      before = ['name', ')', ']'].includes(token.type.label) ? token.start : undefined;
+      before = ['name', ')', ']'].includes(label) ? token.start : undefined;
     }
   } catch {
     // Half of a string or of a comment.

@@ -8,6 +8,16 @@ const { ArrayBuffer, Uint8Array } = globalThis;
 
 // --- the process object -------------------------------------------------------------------
 
+const PLAIN = ['string', 'number', 'boolean'];
+let deprecated = false;
+function deprecate() {
+  if (deprecated) return;
+  deprecated = true;
+  host.process.emitWarning(
+    'Assigning any value other than a string, number, or boolean to a process.env property is deprecated. Please make sure to ' +
+    'convert the value to a string before setting process.env with it.', 'DeprecationWarning', 'DEP0104');
+}
+
 // Environment variables as Node has them: values are texts, a missing one is undefined.
 function environment(values) {
   return new Proxy(values, {
@@ -15,6 +25,7 @@ function environment(values) {
       if (typeof key === 'symbol' || typeof value === 'symbol') {
         throw new TypeError('Cannot convert a Symbol value to a string');
       }
+      if (!PLAIN.includes(typeof value) && host.binding('options').getCLIOptionsValues()['--pending-deprecation']) deprecate();
       target[key] = `${value}`;
       return true;
     },
@@ -109,6 +120,9 @@ function chdir(path) {
   host.cwd = real;
 }
 
+// Of Linux.
+const LAST_SIGNAL = 64;
+
 // As much memory as a program here can have, which is what `free` tells, too.
 host.addressable = 2 ** 32;
 
@@ -139,10 +153,11 @@ host.bindings.process_methods = (table) => {
     cpuUsage,
     threadCpuUsage: cpuUsage,
     resourceUsage: cpuUsage,
-    _getActiveRequests: () => [],
-    _getActiveHandles: () => [],
+    _getActiveRequests: () => valuesOf(host.requests),
+    _getActiveHandles: activeHandles,
     getActiveResourcesInfo: () => host.activeResources(),
     _kill(pid, signal) {
+      if (signal < 0 || signal > LAST_SIGNAL) return host.uvErrno('EINVAL');
       try {
         native.kill(pid, signal);
         return 0;
@@ -208,6 +223,9 @@ host.bindings.timers = (table) => {
 // --- the event loop: completions, timers, descriptors, children, signals, immediates ---------
 
 const completions = [];
+// Requests of files that are not told yet, and sockets that are open.
+host.requests = new Set();
+host.sockets = new Set();
 host.later = (callback) => { completions.push(callback); };
 
 // Handles by descriptor: what is called when it can be read; whether it keeps the process alive.
@@ -279,9 +297,21 @@ function alive() {
   return someOf(readers, isHeld) || someOf(children, isHeld) || someOf(signalHandles, isHeld) || someOf(ports, hasMessages);
 }
 
+// What is open and keeps the process alive.
+function openHandles() {
+  const others = valuesOf(readers).filter((handle) => !host.sockets.has(handle.socket ?? handle));
+  return valuesOf(host.sockets).concat(others, valuesOf(children)).filter(isHeld);
+}
+
+// The same, as what Node's library has made of each.
+function activeHandles() {
+  const { owner_symbol: owner } = host.binding('symbols');
+  return openHandles().map((handle) => handle[owner] ?? handle);
+}
+
 host.activeResources = () => [].concat(
-  valuesOf(readers).map((h) => h.resource ?? 'PipeWrap'),
-  valuesOf(children).map(() => 'ProcessWrap'),
+  valuesOf(host.requests).map(() => 'FSReqCallback'),
+  openHandles().map((handle) => handle.resource ?? 'PipeWrap'),
   new Array(host.timeoutInfo[0]).fill('Timeout'),
   new Array(host.immediateInfo[1]).fill('Immediate'),
 );

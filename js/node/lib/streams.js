@@ -307,6 +307,7 @@ function start({ file, args, cwd, envPairs, detached }, fds) {
 const devNull = () => native.open('/dev/null', 2, 0);
 
 class Process {
+  get resource() { return 'ProcessWrap'; }
   held = true;
   getAsyncId() { return 0; }
   ref() { this.held = true; }

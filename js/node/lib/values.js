@@ -206,7 +206,9 @@ const site = {
   getEnclosingColumnNumber() { return 0; },
   getPosition() { return 0; },
   toString() {
-    const name = this.getFunctionName();
+    const plain = this.getFunctionName();
+    // V8 tells the kind of receiver, which the engine does not know; of this one there is only one.
+    const name = plain === 'processTicksAndRejections' ? `process.${plain}` : plain;
     const file = this.getFileName();
     if (this.isNative() || file === null) return `${name || '<anonymous>'} (native)`;
     const place = `${file}:${this.getLineNumber()}:${this.getColumnNumber()}`;
@@ -426,7 +428,7 @@ function structuredClone(value, options) {
       return fresh;
     }
     if (types.isPromise(v) || types.isWeakMap(v) || types.isWeakSet(v) || types.isGeneratorObject(v) ||
-        types.isProxy(v) || v instanceof WeakRef) {
+        (types.isProxy(v) && v !== host.process.env) || v instanceof WeakRef) {
       refuse(`#<${getConstructorName(v)}>`);
     }
     const cloneSymbol = host.binding('symbols').messaging_clone_symbol;
