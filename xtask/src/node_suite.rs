@@ -80,7 +80,7 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
     ("inspector", &["skipIfInspectorDisabled", "--inspect", "require('inspector"]),
     ("WebAssembly", &["WebAssembly"]),
     ("addons", &["addons/", "node-api/", "process.dlopen"]),
-    ("http2, quic", &["require('http2')", "require('quic')"]),
+    ("http2, quic", &["require('http2')", "'node:http2'", "require('quic')"]),
     (
         "permissions, snapshots",
         &["--permission", "--build-snapshot", "--experimental-sea", "--experimental-policy"],

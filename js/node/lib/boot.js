@@ -20,6 +20,9 @@ host.valuesOf = (map) => {
   map.forEach((value) => { values.push(value); });
   return values;
 };
+// A script may put another `length` over that of typed arrays.
+const lengthGetter = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), 'length').get;
+host.lengthOf = lengthGetter.call.bind(lengthGetter);
 host.someOf = (map, test) => {
   let found = false;
   map.forEach((value) => { found ||= test(value); });

@@ -4,6 +4,7 @@
 
 // Scripts may take these away.
 const { ArrayBuffer, Uint8Array } = globalThis;
+const { max, min, trunc } = Math;
 const { isView } = ArrayBuffer;
 const view = (v) => v instanceof Uint8Array ? v :
   isView(v) ? new Uint8Array(v.buffer, v.byteOffset, v.byteLength) : new Uint8Array(v);
@@ -22,8 +23,8 @@ function slicer(encoding) {
     // Node's slices are methods in some places and functions in others.
     if (!isView(buffer)) { end = start; start = buffer; buffer = this; }
     const bytes = view(buffer);
-    start = start === undefined ? 0 : Math.max(0, Math.trunc(start) || 0);
-    end = end === undefined ? bytes.length : Math.min(Math.trunc(end) || 0, bytes.length);
+    start = start === undefined ? 0 : max(0, trunc(start) || 0);
+    end = end === undefined ? bytes.length : min(trunc(end) || 0, bytes.length);
     return start >= end ? '' : native.decode(bytes, encoding, start, end);
   };
 }
@@ -37,9 +38,9 @@ function writer(encoding) {
       throw new ERR_INVALID_ARG_TYPE('argument', 'string', string);
     }
     const target = view(buffer);
-    offset = offset === undefined ? 0 : Math.trunc(offset);
+    offset = offset === undefined ? 0 : trunc(offset);
     if (offset > target.length) throw outOfRange('offset');
-    const room = Math.min(length === undefined ? Infinity : Math.trunc(length), target.length - offset);
+    const room = min(length === undefined ? Infinity : trunc(length), target.length - offset);
     let bytes = bytesOf(string, encoding);
     if (bytes.length > room) bytes = bytes.subarray(0, encoding === 'utf8' ? wholeUtf8(bytes, room) : room - room % unit);
     target.set(bytes, offset);
@@ -55,7 +56,7 @@ function wholeUtf8(bytes, room) {
 }
 
 function compareBytes(a, b) {
-  const n = Math.min(a.length, b.length);
+  const n = min(a.length, b.length);
   for (let i = 0; i < n; i++) {
     if (a[i] !== b[i]) return a[i] < b[i] ? -1 : 1;
   }
@@ -65,7 +66,7 @@ function compareBytes(a, b) {
 // The first place at or after `offset` (`forward`), or the last at or before it; -1.
 function search(bytes, needle, offset, forward, step = 1) {
   const { length } = bytes;
-  offset = Math.trunc(offset);
+  offset = trunc(offset);
   if (offset < 0) offset += length;
   if (offset < 0) {
     if (!forward) return -1;
@@ -78,7 +79,7 @@ function search(bytes, needle, offset, forward, step = 1) {
   if (needle.length === 0) return offset;
   if (needle.length > length) return -1;
   if (forward && offset + needle.length > length) return -1;
-  if (!forward) offset = Math.min(offset, length - needle.length);
+  if (!forward) offset = min(offset, length - needle.length);
   if (forward && step === 1) return native.find(bytes, needle, offset);
   const move = forward ? step : -step;
   if (step > 1 && offset % step !== 0) offset += forward ? step - offset % step : -(offset % step);
@@ -191,7 +192,7 @@ host.bindings.string_decoder = (table) => {
   // How many bytes at the end of `b` begin a character that is not whole, and how many it lacks.
   const unfinished = (b, encoding) => {
     if (encoding === 'utf8') {
-      for (let back = 1; back <= Math.min(3, b.length); back++) {
+      for (let back = 1; back <= min(3, b.length); back++) {
         const c = b[b.length - back];
         if ((c & 0xc0) === 0x80) continue;
         const need = c >= 0xf0 && c <= 0xf4 ? 4 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xc2 && c < 0xe0 ? 2 : 1;

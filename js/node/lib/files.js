@@ -6,6 +6,7 @@
 (function (native, host) {
 'use strict';
 
+const { lengthOf } = host;
 const { apply } = Reflect;
 const uv = new Map(host.tables.$uvErrors.map(([errno, [name, text]]) => [name, [errno, text]]));
 
@@ -150,14 +151,17 @@ function writeBuffers(fd, buffers, at) {
   const from = position(at);
   for (let i = 0; i < buffers.length; i++) {
     const bytes = host.view(buffers[i]);
-    total += writeAll(fd, bytes, 0, bytes.length, from < 0 ? -1 : from + total);
+    total += writeAll(fd, bytes, 0, lengthOf(bytes), from < 0 ? -1 : from + total);
   }
   return total;
 }
 
 const encoded = (text, encoding) => {
+  if (encoding === undefined || encoding === null || encoding === 'utf8' || encoding === 'utf-8') {
+    return new Uint8Array(native.encode(text, 'utf8'));
+  }
   const { Buffer } = host.require('buffer');
-  return Buffer.from(text, encoding ?? 'utf8');
+  return Buffer.from(text, encoding);
 };
 
 function copyFile(from, to, mode) {
@@ -187,7 +191,7 @@ const CALLS = {
   writeBuffers: ['write', 3, writeBuffers, []],
   writeString: ['write', 4, (fd, text, at, encoding) => {
     const bytes = encoded(text, encoding);
-    return writeAll(fd, bytes, 0, bytes.length, position(at));
+    return writeAll(fd, bytes, 0, lengthOf(bytes), position(at));
   }, []],
   fsync: ['fsync', 1, native.fsync, []],
   fdatasync: ['fdatasync', 1, native.fsync, []],
@@ -331,7 +335,7 @@ function readWhole(target, flags) {
 host.readWhole = readWhole;
 host.readText = (path) => {
   const bytes = new Uint8Array(readWhole(path));
-  return native.decode(bytes, 'utf8', 0, bytes.length);
+  return native.decode(bytes, 'utf8', 0, lengthOf(bytes));
 };
 
 function writeWhole(target, bytes, flags, mode) {
@@ -344,7 +348,7 @@ function writeWhole(target, bytes, flags, mode) {
     }
   }
   try {
-    writeAll(fd, bytes, 0, bytes.length, -1);
+    writeAll(fd, bytes, 0, lengthOf(bytes), -1);
   } catch (code) {
     throw failure(code, 'write', [], []);
   } finally {
@@ -414,7 +418,7 @@ host.bindings.fs = (table) => ({
   },
   readFileUtf8(target, flags) {
     const bytes = new Uint8Array(readWhole(target, flags));
-    return native.decode(bytes, 'utf8', 0, bytes.length);
+    return native.decode(bytes, 'utf8', 0, lengthOf(bytes));
   },
   writeFileUtf8(target, text, flags, mode) { writeWhole(target, encoded(text, 'utf8'), flags, mode); },
   ...host.copying,

@@ -5,6 +5,7 @@
 
 const { keysOf, valuesOf, someOf } = host;
 const { ArrayBuffer, Uint8Array } = globalThis;
+const { abs, floor, max, min } = Math;
 
 // --- the process object -------------------------------------------------------------------
 
@@ -98,8 +99,9 @@ host.beginProcess = function(argv, execArgv) {
 
 host.writeError = function(text) {
   const bytes = new Uint8Array(native.encode(text, 'utf8'));
+  const length = host.lengthOf(bytes);
   try {
-    for (let at = 0; at < bytes.length;) at += native.write(2, bytes, at, bytes.length - at, -1);
+    for (let at = 0; at < length;) at += native.write(2, bytes, at, length - at, -1);
   } catch {
     // There is nowhere else to tell it.
   }
@@ -132,13 +134,13 @@ host.bindings.process_methods = (table) => {
   const cpuUsage = (values) => { values.set(native.cpu()); };
   return {
     hrtime() {
-      const ns = BigInt(Math.floor(native.hrtime()) + 1e9);
+      const ns = BigInt(floor(native.hrtime()) + 1e9);
       const seconds = Number(ns / 1000000000n);
-      time[0] = Math.floor(seconds / 0x100000000);
+      time[0] = floor(seconds / 0x100000000);
       time[1] = seconds >>> 0;
       time[2] = Number(ns % 1000000000n);
     },
-    hrtimeBigInt() { big[0] = BigInt(Math.floor(native.hrtime()) + 1e9); },
+    hrtimeBigInt() { big[0] = BigInt(floor(native.hrtime()) + 1e9); },
     cwd: () => host.cwd,
     chdir,
     umask: (mask) => native.umask(mask === undefined ? -1 : mask),
@@ -202,7 +204,7 @@ let processTimers;
 let processImmediate;
 let timerAt = Infinity;
 let timerHeld = true;
-const loopNow = () => Math.floor((native.hrtime() - loopOrigin) / 1e6);
+const loopNow = () => floor((native.hrtime() - loopOrigin) / 1e6);
 let loopOrigin = 0;
 
 host.bindings.timers = (table) => {
@@ -214,7 +216,7 @@ host.bindings.timers = (table) => {
       processTimers = timers;
     },
     getLibuvNow: loopNow,
-    scheduleTimer(ms) { timerAt = Math.min(timerAt, loopNow() + Math.max(1, ms)); },
+    scheduleTimer(ms) { timerAt = min(timerAt, loopNow() + max(1, ms)); },
     toggleTimerRef(held) { timerHeld = held; },
     toggleImmediateRef() {},
   };
@@ -329,7 +331,7 @@ function runTimers() {
         host.tick();
         continue;
       }
-      if (next !== 0) timerAt = Math.min(timerAt, Math.abs(next));
+      if (next !== 0) timerAt = min(timerAt, abs(next));
       return;
     }
   });
@@ -385,7 +387,7 @@ function deliverPorts() {
 function waitTime() {
   if (completions.length > 0 || host.immediateInfo[0] > 0 || ports.size > 0 || kept.length > 0) return 0;
   if (!alive()) return 0;
-  return timerAt === Infinity ? -1 : Math.max(0, timerAt - loopNow());
+  return timerAt === Infinity ? -1 : max(0, timerAt - loopNow());
 }
 
 // The sandbox tells of a child's end only who waits for it, not by SIGCHLD: beside children the loop waits in steps,
@@ -396,7 +398,7 @@ let step = 1;
 function stepped(time) {
   if (children.size === 0 || time >= 0 && time <= step) return time;
   const now = step;
-  step = Math.min(2 * step, LONGEST_STEP);
+  step = min(2 * step, LONGEST_STEP);
   return now;
 }
 
@@ -520,7 +522,7 @@ host.bindings.os = (table) => ({
   ...table,
   getHostname: () => host.process.env.HOSTNAME ?? 'box',
   getLoadAvg(values) { values.fill(0); },
-  getUptime: () => Math.floor(native.hrtime() / 1e9) + 1,
+  getUptime: () => floor(native.hrtime() / 1e9) + 1,
   getTotalMem: () => host.addressable,
   getFreeMem: () => host.addressable - native.resident(),
   getCPUs: () => ['wasm', 0, 0, 0, 0, 0, 0],

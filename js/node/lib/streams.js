@@ -3,6 +3,7 @@
 'use strict';
 
 const { ArrayBuffer, Uint8Array } = globalThis;
+const { max, min } = Math;
 
 const EOF = -4095;
 // Read at once; and what a pipe takes without waiting (PIPE_BUF).
@@ -90,7 +91,7 @@ class Stream {
     const fd = this.writeFd ?? this.fd;
     let at = 0;
     while (at < bytes.length && native.poll([], [fd], 0).length > 0) {
-      at += native.write(fd, bytes, at, Math.min(ATOMIC, bytes.length - at), -1);
+      at += native.write(fd, bytes, at, min(ATOMIC, bytes.length - at), -1);
     }
     return at;
   }
@@ -114,7 +115,7 @@ class Stream {
     let status = 0;
     if (first.bytes !== undefined) {
       try {
-        const length = Math.min(ATOMIC, first.bytes.length - first.at);
+        const length = min(ATOMIC, first.bytes.length - first.at);
         first.at += native.write(this.writeFd ?? this.fd, first.bytes, first.at, length, -1);
         if (first.at < first.bytes.length) return;
       } catch (code) {
@@ -430,7 +431,7 @@ function prepareSync(options) {
 function feed(input) {
   if (input.at < input.bytes.length) {
     try {
-      input.at += native.write(input.fd, input.bytes, input.at, Math.min(ATOMIC, input.bytes.length - input.at), -1);
+      input.at += native.write(input.fd, input.bytes, input.at, min(ATOMIC, input.bytes.length - input.at), -1);
     } catch {
       input.at = input.bytes.length;
     }
@@ -467,7 +468,7 @@ function spawnSync(options) {
     native.close(fd);
   };
   while (inputs.length > 0 || outputs.size > 0) {
-    const left = deadline === Infinity ? -1 : Math.max(0, deadline - native.hrtime() / 1e6);
+    const left = deadline === Infinity ? -1 : max(0, deadline - native.hrtime() / 1e6);
     if (left === 0 && result.error === undefined) end('ETIMEDOUT');
     const ready = native.poll([...outputs.keys()], inputs.map((i) => i.fd), result.error === undefined ? left : -1);
     host.keepSignals();
@@ -488,7 +489,7 @@ function spawnSync(options) {
         continue;
       }
       const room = options.maxBuffer > 0 ? options.maxBuffer - output.size : Infinity;
-      output.chunks.push(chunk.subarray(0, Math.min(n, room)));
+      output.chunks.push(chunk.subarray(0, min(n, room)));
       output.size += n;
       if (n > room) {
         end('ENOBUFS');
@@ -502,7 +503,7 @@ function spawnSync(options) {
     status = native.reap(pid, deadline === Infinity || result.error !== undefined);
     if (status !== null && status !== undefined) break;
     if (left <= 0) end('ETIMEDOUT');
-    else native.poll([], [], Math.min(left, 5));
+    else native.poll([], [], min(left, 5));
     host.keepSignals();
   }
   result.status = status[1] === 0 ? status[0] : null;

@@ -159,7 +159,8 @@ mod tests {
 
     #[test]
     fn files_lie_across_pieces() {
-        let files = [("a", "one"), ("b", ""), ("c", "a text of several pieces \u{e9}"), ("d", "end")];
+        let files =
+            [("a", "one"), ("b", ""), ("c", "a text of several pieces \u{e9}"), ("d", "end")];
         for piece in [1, 4, 7, 1000] {
             let library = Library::parse(archive(&files, piece)).unwrap();
             assert_eq!(library.names().collect::<Vec<_>>(), ["a", "b", "c", "d"]);

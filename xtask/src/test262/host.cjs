@@ -56,7 +56,8 @@ function hostObject(global, run) {
       inner.$262 = made;
       return made;
     },
-    detachArrayBuffer(buffer) { structuredClone(buffer, { transfer: [buffer] }); },
+    // What is detached already stays so.
+    detachArrayBuffer(buffer) { if (!buffer.detached) structuredClone(buffer, { transfer: [buffer] }); },
     evalScript: run,
     gc() { native.gc(); },
     get global() { return global; },
