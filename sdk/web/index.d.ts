@@ -1,3 +1,5 @@
+// The names are those of the package for Node (sdk/node), as far as there are the same things.
+
 /** Where a session's parts come from, and how it begins. */
 export interface CreateOptions {
   /** A folder with `wasibox.wasm` and `image.webc`; relative to the page. */
@@ -12,58 +14,216 @@ export interface CreateOptions {
   log?: (text: string) => void;
 }
 
-export interface ExecOptions {
+/** How a cell runs. */
+export interface CellOptions {
   /** Standard input; empty by default. */
   stdin?: string | Uint8Array | Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
-  /** The directory that it begins in, absolute; `/home/user` by default. */
-  cwd?: string;
-  /** Variables beside the usual ones. */
-  env?: Record<string, string>;
-  /** Milliseconds after which the command is ended. */
+  /** Seconds after which the call is ended. */
   timeout?: number;
-  /** Ends the command. */
+  /** Bytes of output that are kept, 16 MiB if nothing is said. */
+  maxOutput?: number;
+  /** Called with output as it comes. What it throws ends the call, and is thrown by it. */
+  onStdout?: (text: string) => void;
+  /** The same for standard error. */
+  onStderr?: (text: string) => void;
+  /** Ends the call. */
   signal?: AbortSignal;
-  /** Gets standard output as it comes; then the result has none. */
-  onStdout?: (bytes: Uint8Array) => void;
-  /** Gets standard error as it comes; then the result has none. */
-  onStderr?: (bytes: Uint8Array) => void;
+  /** Whether a failure is thrown as a `CommandError`. */
+  check?: boolean;
 }
 
-/** What became of a command. */
-export declare class Result {
-  /** What a shell reports: the exit code, or 128 plus a signal's number. */
-  readonly status: number;
-  /** Whether a limit, of time or of output, has ended it. */
-  readonly timedOut: boolean;
-  /** Whether its signal has ended it. */
-  readonly interrupted: boolean;
+/** How a command runs. */
+export interface ExecOptions extends CellOptions {
+  /** Variables; of a script they stay for the next one, as after `export`. */
+  env?: Readonly<Record<string, string>>;
+  /** The directory, absolute; of a script it stays for the next one, as after `cd`. */
+  cwd?: string;
+  /** Whether the outcome lists changed files; it does if nothing is said. */
+  listFiles?: boolean;
+}
+
+/** A file that a call has made, changed or removed. */
+export interface FileChange {
+  path: string;
+  change: 'created' | 'modified' | 'deleted';
+  size: number;
+  mimeType: string | null;
+  sha256: string | null;
+}
+
+/** A picture that a call has made. */
+export interface Figure {
+  path: string;
+  mimeType: string;
+  data: Uint8Array;
+}
+
+/** What became of a command or a cell. A command that fails is an outcome, too. */
+export declare class Outcome {
+  private constructor();
+  /** What a shell would report; 124 after the time limit, 130 after an interruption, 137 after the output limit. */
+  readonly exitCode: number;
+  /** Whether the exit code is 0. */
+  readonly ok: boolean;
+  /** Output as text; bytes that are not UTF-8 are replaced, and stand in `stdoutBytes`. */
+  readonly stdout: string;
+  readonly stderr: string;
   readonly stdoutBytes: Uint8Array;
   readonly stderrBytes: Uint8Array;
-  /** The same as text; what is no UTF-8 is replaced. */
-  get stdout(): string;
-  get stderr(): string;
+  /** Seconds, by the clock */
+  readonly duration: number;
+  /** and of all guests: the time that has passed in them. */
+  readonly cpuTime: number;
+  /** Most bytes that the session was charged for. */
+  readonly peakMemory: number;
+  /** The limit that ended the call, else the first that it ran into. */
+  readonly limitHit: string | null;
+  /** Output was cut at its limit. */
+  readonly truncated: boolean;
+  readonly files: readonly FileChange[];
+  /** More files may have changed than are listed. */
+  readonly filesTruncated: boolean;
+  /** The value of a cell's last expression: itself where it is plain data (what JSON has), else as the language writes it. */
+  readonly value: unknown;
+  /** The same as `repr` or `util.inspect` writes it. */
+  readonly valueRepr: string | null;
+  /** Processes that were left and ended with the call. */
+  readonly ended: readonly string[];
+  /** The cell's interpreter has ended. */
+  readonly putBack: boolean;
+  /** The commit that the call has made. */
+  readonly commit: number | null;
+  /** The outcome itself; throws a `CommandError` if the exit code is not 0. */
+  check(): this;
+  /** The pictures that the call has made, as they are in the session now. */
+  figures(): Promise<Figure[]>;
 }
 
-/** A failure of the session, not of a command. */
-export declare class SandboxError extends Error {
-  /** WASI's number of an error with a file. */
-  readonly errno?: number;
+/** What sort of reason it is that something could not be done. */
+export type Kind = 'invalid' | 'missing' | 'conflict' | 'file' | 'closed' | 'internal' | 'command';
+
+/** Something could not be done. Reasons that callers tell apart have classes of their own. */
+export declare class WasiboxError extends Error {
+  constructor(message: string, kind?: Kind);
+  /** The same as the class, as a word. */
+  readonly kind: Kind;
+}
+/** The request makes no sense. */
+export declare class InvalidError extends WasiboxError {}
+/** It speaks of a commit or a command that is not there. */
+export declare class NotFoundError extends WasiboxError {}
+/** It does not go together with what is there. */
+export declare class ConflictError extends WasiboxError {}
+/** The session was closed. */
+export declare class ClosedError extends WasiboxError {}
+/** A request about a file cannot be done. */
+export declare class FileError extends WasiboxError {
+  /** Why, in a word: C's name of an error (`ENOENT`) where there is one. */
+  readonly code: string;
+}
+/** A command has failed, and the caller had asked for success (`check: true`). */
+export declare class CommandError extends WasiboxError {
+  readonly outcome: Outcome;
 }
 
-/** A session: files that stay, and one command at a time. */
-export declare class Sandbox {
+/** A file as `list` and `stat` tell of it. */
+export interface Entry {
+  path: string;
+  kind: 'file' | 'directory' | 'symlink' | 'fifo' | 'socket' | 'device';
+  size: number;
+  /** Permission bits. */
+  mode: number;
+  /** Seconds since the epoch. */
+  modified: number;
+  /** What a symbolic link names. */
+  target: string | null;
+  isDirectory: boolean;
+}
+
+/** What a session was when a call had returned. */
+export interface Commit {
+  number: number;
+  parent: number | null;
+  /** What was called. */
+  command: string;
+  exitCode: number | null;
+  /** When it began, in seconds since the epoch; */
+  time: number;
+  /** how long it took. */
+  duration: number;
+  changedFiles: number;
+  /** Names that it was given. */
+  tags: string[];
+}
+
+/** Files, a shell, interpreters that stay, and the history of files and shell. Calls of a session take turns. */
+export declare class Session {
   private constructor();
-  static create(options: CreateOptions): Promise<Sandbox>;
+  static create(options: CreateOptions): Promise<Session>;
+  /** A session out of what `export` has written, here or by the native runner (`.wbs`). */
+  static load(source: Uint8Array | ArrayBuffer, options: CreateOptions): Promise<Session>;
+
   /**
-   * Runs a line in bash, or a list of arguments without a shell. Commands of a session take turns. Fails only if the
-   * command cannot be run at all.
+   * Runs a command to its end: a script for the session's shell, which goes on with directory, variables and functions of
+   * the script before, or a list of arguments, run without the shell. One that fails is an outcome, too.
    */
-  exec(command: string | string[], options?: ExecOptions): Promise<Result>;
-  /** Makes or replaces a file; its directory must be there. */
-  writeFile(path: string, data: string | Uint8Array): Promise<void>;
-  readFile(path: string): Promise<Uint8Array>;
+  exec(what: string | readonly string[], options?: ExecOptions): Promise<Outcome>;
+  /** Runs a cell in the session's Python interpreter: variables and imports are there for the next one. */
+  python(code: string, options?: CellOptions): Promise<Outcome>;
+  /** The same in its JavaScript interpreter: `await` and `import` are allowed at its top. */
+  javascript(code: string, options?: CellOptions): Promise<Outcome>;
+  /** Ends the call that runs, if one does. */
+  interrupt(): void;
+  /** Ends the interpreters; the next cell begins a new one. */
+  reset(): Promise<void>;
+
+  // Files. Relative paths are from the directory that the shell is in.
+
+  /** A file's bytes. */
+  read(path: string): Promise<Uint8Array>;
+  /** A file's text. */
+  readText(path: string, encoding?: string): Promise<string>;
+  /** Makes a file's content this; folders above it are made. A text is written as UTF-8. */
+  write(path: string, data: string | Uint8Array): Promise<void>;
+  /** Any request about files, in the words of docs/files.md: `{ grep: { pattern: "x" } }`. */
+  files(request: Readonly<Record<string, unknown>>): Promise<any>;
+  /** What is in a directory, so many levels deep. */
+  list(path?: string, options?: { depth?: number; hidden?: boolean }): Promise<Entry[]>;
+  /** What is at a path. */
+  stat(path: string, options?: { follow?: boolean }): Promise<Entry>;
+  /** Whether something is at a path. */
+  exists(path: string): Promise<boolean>;
+  /** Removes a file or, with `recursive`, a directory; gives how many were removed. */
+  delete(path: string, options?: { recursive?: boolean }): Promise<number>;
+  /** Gives a file or a directory another name. */
+  move(from: string, to: string): Promise<void>;
+  /** Makes a directory and those above it. */
+  makeDir(path: string): Promise<void>;
+
+  /** The directory in which the next script begins. */
+  cwd(): Promise<string>;
+  /** The number of the commit that it is at: what the last call has left. */
+  head(): Promise<number>;
+  /** All commits, the oldest first, those that were undone too. */
+  history(): Promise<Commit[]>;
+  /** Goes back to the commit before this one, with files and shell; gives its number. */
+  undo(): Promise<number>;
+  /** Goes forward again after `undo`, if nothing was done since. */
+  redo(): Promise<number>;
+  /** The number of the commit that it is at, to `restore` later; with a tag that leads to it. */
+  snapshot(tag?: string): Promise<number>;
+  /** Makes everything as it was at a commit, by a new one, which can be undone; gives its number. */
+  restore(to: number | string): Promise<number>;
+  /** The names of commits. */
+  tags(): Promise<Map<string, number>>;
+  /** A second session that is what this one is. It has a kernel of its own, and the image a second time. */
+  fork(): Promise<Session>;
+  /** The session as it is, or with all its history (`.wbs`), for `Session.load` here or in the native packages. */
+  export(options?: { history?: boolean }): Promise<Uint8Array>;
+
   /** Ends all that runs, and gives back the memory. */
-  close(): void;
+  close(): Promise<void>;
+  readonly closed: boolean;
   [Symbol.asyncDispose](): Promise<void>;
   /** Workers there are, how many of them wait, and bytes of the kernel's memory, in which all files lie. */
   readonly usage: { workers: number; free: number; kernelBytes: number };

@@ -19,7 +19,7 @@ let control;
 let posted;
 let modules = [];
 let kernel;
-/** The guest that runs here. */
+/** The guest that runs here, or stays for its next cell. */
 let guest = null;
 
 function post(message, transfer) {
@@ -76,19 +76,23 @@ const host = {
     return unwound(() => handler(signal)) === null ? 0 : 2;
   },
   run(program, slot, generation) {
-    const module = modules[program];
-    if (!module) return CANNOT;
     post({ type: 'running', slot, generation });
     const outer = guest;
-    try {
-      guest = new WebAssembly.Instance(module, importsOf(module));
-    } catch {
-      guest = outer;
-      return CANNOT;
-    }
+    if (!begin(program)) return CANNOT;
     const error = unwound(guest.exports._start);
     guest = outer;
     return error === null ? 0 : signalOf(error);
+  },
+  run_cell(program, slot, generation, kind, goesOn) {
+    post({ type: 'running', slot, generation });
+    if (!goesOn && !begin(program)) return BigInt(-CANNOT);
+    let at = 0;
+    const error = unwound(() => (at = guest.exports.wasibox_cell(kind) >>> 0));
+    return BigInt(error === null ? at : -signalOf(error));
+  },
+  forget_guest() {
+    guest = null;
+    guestView = new Uint8Array(0);
   },
   output(stream, from, length) {
     [from, length] = [from >>> 0, length >>> 0];
@@ -97,9 +101,24 @@ const host = {
     post({ type: 'output', number, stream, bytes }, [bytes.buffer]);
   },
   input_wake: () => post({ type: 'room' }),
-  done: (code) => post({ type: 'done', code, sent: Atomics.load(control, SENT) }),
+  done(from, length) {
+    const told = text(kernelBytes(from + length).slice(from, from + length));
+    post({ type: 'done', told, sent: Atomics.load(control, SENT) });
+  },
   interrupt: (slot, generation) => post({ type: 'interrupt', slot, generation }),
 };
+
+/** Makes the guest: an instance of a program of the image. False if there is none, or no room for it. */
+function begin(program) {
+  const module = modules[program];
+  if (!module) return false;
+  try {
+    guest = new WebAssembly.Instance(module, importsOf(module));
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Calls a guest; what has ended it, or null. A trap leaves the kernel's stack pointer where it was: put back. */
 function unwound(call) {
@@ -244,7 +263,21 @@ function answer(length) {
 
 const text = (bytes) => new TextDecoder().decode(bytes);
 const encode = (string) => new TextEncoder().encode(string);
-const strings = (list) => give(encode(list.map((s) => `${s}\0`).join('')));
+
+/** What an export has replied (`ffi::reply`): bytes, or a failure. */
+function reply(length) {
+  const n = Number(length);
+  if (n >= 0) return answer(n);
+  throw new Failed(JSON.parse(text(answer(-n - 1))));
+}
+
+/** What the kernel tells of something that cannot be done: kind, text, perhaps a code. */
+class Failed extends Error {
+  constructor(told) {
+    super(told.text);
+    this.told = told;
+  }
+}
 
 /** Opens the image, bytes or where they are; compiles its programs. */
 async function boot(image) {
@@ -266,22 +299,19 @@ async function boot(image) {
 /** What the page asks the first worker. */
 const answers = {
   boot: ({ image }) => boot(image),
-  run({ argv, env, cwd }) {
-    if (!kernel.exports.wasibox_run(...strings(argv), ...strings(env), ...give(encode(cwd)))) {
-      throw new Error('no worker can be started');
-    }
+  run({ asked }) {
+    if (!kernel.exports.wasibox_run(...give(encode(JSON.stringify(asked))))) throw new Error('no worker can be started');
   },
   input: ({ bytes }) => kernel.exports.wasibox_input(...give(bytes)) >>> 0,
   inputEnd: () => kernel.exports.wasibox_input_end(),
   interrupt: ({ byTimeout }) => kernel.exports.wasibox_interrupt(byTimeout ? 1 : 0),
   reap: ({ slot }) => kernel.exports.wasibox_reap(slot),
-  writeFile({ path, bytes }) {
-    return kernel.exports.wasibox_write_file(...give(encode(path)), ...give(bytes));
-  },
-  readFile({ path }) {
-    const length = Number(kernel.exports.wasibox_read_file(...give(encode(path))));
-    return length < 0 ? -length : answer(length);
-  },
+  writeFile: ({ path, bytes }) => void reply(kernel.exports.wasibox_write_file(...give(encode(path)), ...give(bytes))),
+  readFile: ({ path }) => reply(kernel.exports.wasibox_read_file(...give(encode(path)))),
+  past: ({ request }) => JSON.parse(text(reply(kernel.exports.wasibox_past(...give(encode(JSON.stringify(request))))))),
+  export: ({ all }) => reply(kernel.exports.wasibox_export(all ? 1 : 0)),
+  import: ({ bytes }) => void reply(kernel.exports.wasibox_import(...give(bytes))),
+  files: ({ request }) => JSON.parse(text(reply(kernel.exports.wasibox_files(...give(encode(JSON.stringify(request))))))),
 };
 
 async function onMessage(message) {
@@ -298,7 +328,8 @@ async function onMessage(message) {
     try {
       post({ type: 'answer', id, value: await answers[type](message) });
     } catch (error) {
-      post({ type: 'answer', id, error: String(error?.message ?? error) });
+      const told = error.told ?? { kind: 'internal', text: String(error?.message ?? error) };
+      post({ type: 'answer', id, error: told });
     }
   }
 }

@@ -63,7 +63,17 @@ const ARROWS: &[(&str, &[&str])] = &[
         "wasibox-sandbox",
         &["wasibox-image", "wasibox-kernel", "wasibox-vfs", "box-abi", "backtrace"],
     ),
-    ("wasibox-web", &["wasibox-image", "wasibox-kernel", "wasibox-vfs"]),
+    (
+        "wasibox-web",
+        &[
+            "box-abi",
+            "wasibox-files",
+            "wasibox-image",
+            "wasibox-kernel",
+            "wasibox-snapshot",
+            "wasibox-vfs",
+        ],
+    ),
     ("wasibox-worker", &[]),
     ("wasibox-bridge", &[]),
     (

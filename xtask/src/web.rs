@@ -20,9 +20,17 @@ const KERNEL: kept::Program = kept::Program {
     with: &[],
 };
 
-/// What the package holds beside the kernel.
-const FILES: &[&str] =
-    &["package.json", "README.md", "index.js", "index.d.ts", "engine.js", "worker.js"];
+/// What the package holds beside the kernel: what its `package.json` says.
+fn files() -> Result<Vec<String>> {
+    #[derive(serde::Deserialize)]
+    struct Package {
+        files: Vec<String>,
+    }
+    let text = env::read(&env::root().join("sdk/web/package.json"))?;
+    let Package { mut files } = serde_json::from_slice(&text).context("sdk/web/package.json")?;
+    files.push("package.json".into());
+    Ok(files)
+}
 
 /// Builds the package; `dist/` must be there.
 pub fn build() -> Result<()> {
@@ -32,8 +40,8 @@ pub fn build() -> Result<()> {
     steps.begin("wasibox-web: the kernel's module");
     let kernel = kept::build(&KERNEL)?.bytes;
     env::write(&out.join("wasibox.wasm"), &kernel)?;
-    for name in FILES {
-        env::write(&out.join(name), &env::read(&env::root().join("sdk/web").join(name))?)?;
+    for name in files()? {
+        env::write(&out.join(&name), &env::read(&env::root().join("sdk/web").join(&name))?)?;
     }
     steps.end(&format!("{:.2} MB", kernel.len() as f64 / 1e6));
     steps.finish("dist/web is complete");

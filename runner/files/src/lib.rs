@@ -13,6 +13,7 @@
 //! | `edit`, `patch_lines` | `edit`; what stands there instead: `nearest` |
 //! | `apply_patch` | `patch`, its text `unified` |
 //! | `stat`, `ls`, `glob` | `list`, patterns `pattern`, directories `walk` |
+//! | what a call has changed, with digests and types | `changed` |
 //! | `grep`, `search` | `grep`, `matcher` |
 //!
 //! # Invariants
@@ -29,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod changed;
 mod edit;
 mod error;
 mod grep;
@@ -50,6 +52,7 @@ pub use answer::{
     Answer, Content, Cut, Data, Entry, Found, Hit, Kind, Line, Matches, Patched, PatchedFile,
     Snippet,
 };
+pub use changed::{FileChange, FileChangeKind, describe};
 pub use error::{FilesError, Nearest};
 pub use request::{
     EditOf, Encoding, GlobOf, GrepOf, LsOf, Output, PatchLines, PatchOf, ReadOf, Replacement,

@@ -1,10 +1,11 @@
 //! What can be asked of a session.
 
-use box_abi::session::{Record, Surroundings, Value, Writer};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
+use wasibox_vfs::around::{self, SESSION_OPTION};
+pub use wasibox_vfs::around::{HOME, Place};
 
 /// A request to a [`crate::Session`].
 #[derive(Clone, Debug)]
@@ -53,23 +54,6 @@ pub const PYTHON: &str = "python";
 /// The name of its JavaScript interpreter.
 pub const JAVASCRIPT: &str = "javascript";
 
-/// What of the shell's state a command has that runs without the session's shell.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Place {
-    pub cwd: Option<Vec<u8>>,
-    umask: Option<u16>,
-    /// Variables of the environment that are others than at first; none: they are gone.
-    environment: Vec<(Vec<u8>, Option<Vec<u8>>)>,
-}
-
-impl Place {
-    /// That of a shell's state.
-    pub fn of(state: &[u8]) -> Option<Place> {
-        let Surroundings { cwd, umask, environment, .. } = Surroundings::of(state).ok()?;
-        Some(Place { cwd, umask, environment: environment.into_iter().collect() })
-    }
-}
-
 /// Where standard input comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Input {
@@ -90,9 +74,6 @@ pub enum Output {
 
 /// What is captured at most if nothing else is said: 16 MiB.
 pub const CAPTURE: u64 = 16 << 20;
-
-/// The home of a session's user, and the directory commands start in.
-pub const HOME: &str = "/home/user";
 
 impl Exec {
     /// A command with no input, captured output (16 MiB at most), the default
@@ -141,7 +122,7 @@ impl Exec {
         }
         match self.as_script() {
             Some(script) => script.to_vec(),
-            None => self.argv.iter().map(|a| quoted(a)).collect::<Vec<_>>().join(&b' '),
+            None => self.argv.iter().map(|a| around::quoted(a)).collect::<Vec<_>>().join(&b' '),
         }
     }
 
@@ -159,20 +140,10 @@ impl Exec {
     /// would be those of a fresh shell otherwise, and not be kept.
     pub(crate) fn state_after(&mut self, state: &[u8]) -> Option<Vec<u8>> {
         self.as_script()?;
-        if self.cwd.is_none() && self.env.is_empty() {
-            return None;
-        }
-        let mut w = Writer::after(state).unwrap_or_else(|_| Writer::new());
-        if let Some(cwd) = &self.cwd {
-            w.record(&Record::Cwd(cwd.as_bytes()));
-            let value = Value::Scalar(cwd.as_bytes());
-            w.record(&Record::Variable { name: b"PWD", attributes: b"x", value });
-        }
-        for (name, value) in std::mem::take(&mut self.env) {
-            let value = Value::Scalar(&value);
-            w.record(&Record::Variable { name: &name, attributes: b"x", value });
-        }
-        Some(w.finish())
+        let cwd = self.cwd.as_ref().map(|cwd| cwd.as_bytes());
+        let state = around::state_after(state, cwd, &self.env)?;
+        self.env.clear();
+        Some(state)
     }
 
     /// Goes on where the session's shell was, which does so by itself; where no state is kept, it is a
@@ -204,37 +175,12 @@ impl Exec {
 
     /// What every command finds in its environment, besides `PWD`.
     pub fn default_env() -> &'static [(&'static str, &'static str)] {
-        &[
-            ("HOME", HOME),
-            ("HOSTNAME", "box"),
-            ("LANG", "C.UTF-8"),
-            ("LOGNAME", "user"),
-            ("PATH", "/usr/local/bin:/usr/bin:/bin"),
-            ("SHELL", "/bin/sh"),
-            ("TERM", "dumb"),
-            ("TZ", "UTC"),
-            ("USER", "user"),
-        ]
+        around::ENVIRONMENT
     }
 
     /// The environment as `NAME=value` strings.
     pub(crate) fn environment(&self) -> Vec<Vec<u8>> {
-        let both = |(k, v): &(&str, &str)| (k.as_bytes().to_vec(), v.as_bytes().to_vec());
-        let mut all: Vec<(Vec<u8>, Vec<u8>)> = Exec::default_env().iter().map(both).collect();
-        for (name, value) in self.place.iter().flat_map(|place| &place.environment) {
-            all.retain(|(other, _)| other != name);
-            all.extend(value.clone().map(|value| (name.clone(), value)));
-        }
-        all.retain(|(name, _)| name != b"PWD");
-        all.push((b"PWD".to_vec(), self.directory()));
-        if let Some(umask) = self.place.as_ref().and_then(|place| place.umask) {
-            all.push((box_abi::UMASK_VARIABLE.into(), format!("{umask:o}").into_bytes()));
-        }
-        for (k, v) in &self.env {
-            all.retain(|(name, _)| name != k);
-            all.push((k.clone(), v.clone()));
-        }
-        all.into_iter().map(|(k, v)| [&k, b"=".as_slice(), &v].concat()).collect()
+        around::environment(self.place.as_ref(), &self.directory(), &self.env)
     }
 }
 
@@ -248,26 +194,6 @@ impl From<String> for Exec {
     fn from(script: String) -> Exec {
         Exec::script(script)
     }
-}
-
-/// The option by which `sh` takes part in a session.
-const SESSION_OPTION: &str = "--session";
-
-/// A word as a shell reads it back.
-fn quoted(word: &[u8]) -> Vec<u8> {
-    let is_plain = |b: &u8| b.is_ascii_alphanumeric() || b"@%+=:,./-_".contains(b);
-    if !word.is_empty() && word.iter().all(is_plain) {
-        return word.to_vec();
-    }
-    let mut out = vec![b'\''];
-    for b in word {
-        match b {
-            b'\'' => out.extend_from_slice(b"'\\''"),
-            b => out.push(*b),
-        }
-    }
-    out.push(b'\'');
-    out
 }
 
 #[cfg(test)]

@@ -43,7 +43,6 @@ mod awake;
 mod builder;
 pub mod bundle;
 mod control;
-mod describe;
 pub mod diff;
 mod engine;
 mod history;

@@ -1,9 +1,10 @@
 //! What became of a command.
 
 use base64::Engine as _;
+use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
-use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+pub use wasibox_files::{FileChange, FileChangeKind};
 use wasibox_sandbox::LimitHit;
 
 /// What became of a command. As JSON, output that is not UTF-8 has its bad bytes
@@ -43,29 +44,6 @@ pub struct Outcome {
     pub put_back: bool,
     /// The commit that the call has made; absent without a history.
     pub commit: Option<u64>,
-}
-
-/// What happened to a file; in JSON `created`, `modified` or `deleted`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FileChangeKind {
-    Created,
-    Modified,
-    Deleted,
-}
-
-/// A file that the command made, changed or removed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileChange {
-    /// Absolute path in the guest; bytes that are not UTF-8 are replaced.
-    pub path: String,
-    pub change: FileChangeKind,
-    /// Size in bytes.
-    pub size: u64,
-    /// By extension, else by content.
-    pub mime_type: Option<String>,
-    /// Absent for deleted, special and very large files.
-    pub sha256: Option<String>,
 }
 
 impl Serialize for Outcome {

@@ -1,7 +1,6 @@
 //! Running a command in a sandbox: what a session does by threads, and what its worker does.
 
 use crate::action::{Exec, Input, Output};
-use crate::describe;
 use crate::outcome::Outcome;
 use crate::session::Error;
 use std::os::fd::AsFd;
@@ -75,7 +74,7 @@ pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<
         peak_memory: result.peak_memory,
         limit_hit: result.limit,
         files_truncated: changes.truncated,
-        files: describe::describe(sandbox, changes.list),
+        files: wasibox_files::describe(sandbox.vfs(), changes.list),
         ended: result.ended,
         background: result.left,
         value,

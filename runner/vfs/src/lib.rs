@@ -34,6 +34,7 @@
 //! every node belongs to uid and gid 1000 and only the owner's mode bits count.
 #![forbid(unsafe_code)]
 
+pub mod around;
 pub mod base;
 pub mod bridge;
 pub mod budget;

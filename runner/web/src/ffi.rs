@@ -12,9 +12,11 @@ mod imports {
         pub fn guest_write(at: u32, from: *const u8, len: usize);
         pub fn guest_signal(signal: u32) -> u32;
         pub fn run(program: u32, slot: u32, generation: u32) -> u32;
+        pub fn run_cell(program: u32, slot: u32, generation: u32, kind: u32, goes_on: u32) -> i64;
+        pub fn forget_guest();
         pub fn output(stream: u32, from: *const u8, len: usize);
         pub fn input_wake();
-        pub fn done(code: i32);
+        pub fn done(from: *const u8, len: usize);
         pub fn interrupt(slot: u32, generation: u32);
     }
 }
@@ -65,6 +67,8 @@ pub fn guest_signal(signal: u8) -> Handled {
 pub enum Ran {
     /// Its function has returned.
     Returned,
+    /// A cell's answer lies at this address of its memory.
+    Answered(u32),
     /// By a trap of its own, as that signal; or of the kernel's, which knows why.
     Trap(u8),
     /// It could not be instantiated: no such module, or no memory for it.
@@ -76,9 +80,31 @@ pub fn run(program: u32, (slot, generation): (u32, u32)) -> Ran {
     // JUSTIFICATION and SAFETY: as of `guest_signal`.
     match unsafe { imports::run(program, slot, generation) } {
         0 => Ran::Returned,
-        n @ 1..=64 => Ran::Trap(n as u8),
-        _ => Ran::Cannot,
+        n => stopped(n.into()),
     }
+}
+
+/// Runs a cell of a program: in the instance of the last one, or in a new one. That stays with its memory until
+/// [`forget_guest`].
+pub fn run_cell(program: u32, (slot, generation): (u32, u32), kind: u32, goes_on: bool) -> Ran {
+    // JUSTIFICATION and SAFETY: as of `guest_signal`.
+    match unsafe { imports::run_cell(program, slot, generation, kind, goes_on.into()) } {
+        // It wants another memory to begin with, and there is none.
+        0 => Ran::Cannot,
+        at @ 1.. => Ran::Answered(at as u32),
+        n => stopped(n.unsigned_abs()),
+    }
+}
+
+fn stopped(n: u64) -> Ran {
+    if (1..=64).contains(&n) { Ran::Trap(n as u8) } else { Ran::Cannot }
+}
+
+/// Lets go of the instance that [`run_cell`] has left in this worker, if it has.
+pub fn forget_guest() {
+    // JUSTIFICATION: as above.
+    // SAFETY: it drops JavaScript's references; no guest runs in this worker now.
+    unsafe { imports::forget_guest() }
 }
 
 /// Tells the page of bytes that were written to a stream.
@@ -95,11 +121,11 @@ pub fn input_wake() {
     unsafe { imports::input_wake() }
 }
 
-/// Tells the page how the run has ended.
-fn done(code: i32) {
+/// Tells the page how the run has ended, as JSON.
+fn done(told: &[u8]) {
     // JUSTIFICATION: as above.
-    // SAFETY: it sends a message.
-    unsafe { imports::done(code) }
+    // SAFETY: it copies the bytes before it returns.
+    unsafe { imports::done(told.as_ptr(), told.len()) }
 }
 
 /// Asks the page to end the guest in that slot, if it is still that one and runs its own code.
@@ -131,14 +157,6 @@ fn taken(at: *mut u8, len: usize) -> Vec<u8> {
     // JUSTIFICATION: there is no other way to hand bytes over.
     // SAFETY: the page passes each address of `wasibox_alloc` with its length to one export, once.
     unsafe { Box::from_raw(bytes) }.into_vec()
-}
-
-/// Strings of which each ends in a NUL.
-fn strings(at: *mut u8, len: usize) -> Vec<Vec<u8>> {
-    let all = taken(at, len);
-    let mut out: Vec<Vec<u8>> = all.split(|b| *b == 0).map(<[u8]>::to_vec).collect();
-    out.pop();
-    out
 }
 
 /// Opens an image, whose guests have a stack of so many bytes; 0, or the length of a message for `wasibox_answer`.
@@ -177,20 +195,13 @@ extern "C" fn wasibox_slots() -> u32 {
     crate::slots::address()
 }
 
-/// Runs a command in a worker of its own, which tells `done` what `session::run` says. Nothing waits here.
+/// Runs a command in a worker of its own, which tells `done` what `session::run` says. Nothing waits here. `asked` is
+/// JSON, `session::Command`.
 #[unsafe(no_mangle)]
-extern "C" fn wasibox_run(
-    argv: *mut u8,
-    argv_len: usize,
-    env: *mut u8,
-    env_len: usize,
-    cwd: *mut u8,
-    cwd_len: usize,
-) -> u32 {
-    let (argv, env) = (strings(argv, argv_len), strings(env, env_len));
-    let command = crate::session::Command { argv, env, cwd: taken(cwd, cwd_len) };
+extern "C" fn wasibox_run(asked: *mut u8, len: usize) -> u32 {
+    let asked = taken(asked, len);
     crate::session::expect();
-    let run = move || done(crate::session::run(command));
+    let run = move || done(&crate::session::run(&asked));
     std::thread::Builder::new().spawn(run).is_ok().into()
 }
 
@@ -218,20 +229,54 @@ extern "C" fn wasibox_reap(slot: u32) {
     crate::thread::reap(slot);
 }
 
-/// Replaces or makes a file: 0, or an error number of WASI.
-#[unsafe(no_mangle)]
-extern "C" fn wasibox_write_file(path: *mut u8, path_len: usize, at: *mut u8, len: usize) -> u32 {
-    let done = crate::files::write(&taken(path, path_len), &taken(at, len));
-    done.map_or_else(|e| e.0.into(), |()| 0)
+/// Hands an answer over, which lies at `wasibox_answer`: its length; or that of a failure as JSON, less than zero by one more.
+fn reply(answer: Result<Vec<u8>, crate::outcome::Failure>) -> i64 {
+    match answer {
+        Ok(bytes) => crate::session::answer(bytes) as i64,
+        Err(failure) => -1 - crate::session::answer(crate::outcome::told(&failure)) as i64,
+    }
 }
 
-/// Reads a file: its length, with the bytes at `wasibox_answer`, or an error number of WASI, negated.
+/// Strings as the page gives them.
+fn text(at: *mut u8, len: usize) -> String {
+    String::from_utf8_lossy(&taken(at, len)).into_owned()
+}
+
+/// Makes or replaces a file.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_write_file(path: *mut u8, path_len: usize, at: *mut u8, len: usize) -> i64 {
+    let (path, bytes) = (text(path, path_len), taken(at, len));
+    reply(crate::files::write(&path, &bytes).map(|()| Vec::new()))
+}
+
+/// Reads a file.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_read_file(path: *mut u8, path_len: usize) -> i64 {
-    match crate::files::read(&taken(path, path_len)) {
-        Ok(bytes) => crate::session::answer(bytes) as i64,
-        Err(e) => -i64::from(e.0),
-    }
+    reply(crate::files::read(&text(path, path_len)))
+}
+
+/// Acts upon a request about files.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_files(at: *mut u8, len: usize) -> i64 {
+    reply(crate::files::request(&taken(at, len)))
+}
+
+/// Acts upon a request about the history.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_past(at: *mut u8, len: usize) -> i64 {
+    reply(crate::past::request(&taken(at, len)))
+}
+
+/// The session as a snapshot; with `all` of its history.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_export(all: u32) -> i64 {
+    reply(crate::past::export(all != 0))
+}
+
+/// Makes the session, which is new, what a snapshot says.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_import(at: *mut u8, len: usize) -> i64 {
+    reply(crate::past::import(&taken(at, len)).map(|()| Vec::new()))
 }
 
 macro_rules! exports {

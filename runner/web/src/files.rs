@@ -1,43 +1,87 @@
 //! The session's files, for the page.
 
+use crate::history;
+use crate::outcome::{Failure, Kind};
 use crate::session;
-use wasibox_vfs::{Errno, File, Loc, OpenFlags, Opened, ROOT, Vfs};
+use wasibox_files::{Answer, Data, FilesError, Request, UploadOf, apply};
+use wasibox_vfs::Vfs;
+use wasibox_vfs::around::{HOME, Place};
 
-/// Bytes that are moved at once.
-const STEP: usize = 256 << 10;
+/// Bytes of a file that one request carries.
+const PART: u64 = 8 << 20;
 
-fn open(vfs: &Vfs, path: &[u8], how: OpenFlags) -> Result<File, Errno> {
-    match vfs.open(&Loc::Tree(ROOT), path, OpenFlags { follow: true, ..how }, 0o644)? {
-        Opened::File(file) => Ok(file),
-        Opened::Descriptor(_) => Err(Errno::INVAL),
+impl From<FilesError> for Failure {
+    fn from(e: FilesError) -> Failure {
+        let code = match &e {
+            FilesError::System { code, .. } => Some(code.clone()),
+            // The variant's name is the only key of its object, or all of its text.
+            e => match serde_json::to_value(e) {
+                Ok(serde_json::Value::Object(o)) => o.keys().next().cloned(),
+                Ok(serde_json::Value::String(s)) => Some(s),
+                _ => None,
+            },
+        };
+        Failure { code, ..Failure::new(Kind::File, e) }
     }
 }
 
-/// Replaces or makes a file.
-pub fn write(path: &[u8], bytes: &[u8]) -> Result<(), Errno> {
-    let vfs = session::vfs().ok_or(Errno::NODEV)?;
-    let how = OpenFlags { write: true, create: true, truncate: true, ..OpenFlags::default() };
-    let file = open(vfs, path, how)?;
-    let mut at = 0;
-    while at < bytes.len() {
-        let part = &bytes[at..bytes.len().min(at + STEP)];
-        at += file.write(at as u64, false, part)?.0;
+/// The files, and the directory that relative paths are from: the shell's.
+fn here() -> Result<(&'static Vfs, String), Failure> {
+    let vfs = session::vfs()?;
+    let cwd = vfs.state().and_then(|state| Place::of(&state)?.cwd);
+    let cwd = cwd.map_or_else(|| HOME.to_owned(), |cwd| String::from_utf8_lossy(&cwd).into_owned());
+    Ok((vfs, cwd))
+}
+
+/// A request and its answer in JSON, as `docs/files.md` has them.
+pub fn request(text: &[u8]) -> Result<Vec<u8>, Failure> {
+    let request: Request =
+        serde_json::from_slice(text).map_err(|e| Failure::new(Kind::Invalid, e))?;
+    let (vfs, cwd) = here()?;
+    let answer = apply(vfs, &cwd, &request);
+    history::with(|history| history.keep_files(vfs, request.summary()))?;
+    let answer = answer?;
+    serde_json::to_vec(&answer).map_err(|e| Failure::new(Kind::Internal, e))
+}
+
+/// Makes a file's bytes these. One of up to 8 MiB is replaced at once, a longer one is written part by part.
+pub fn write(path: &str, bytes: &[u8]) -> Result<(), Failure> {
+    let (vfs, cwd) = here()?;
+    let is_whole = bytes.len() as u64 <= PART;
+    let mut offset = 0;
+    loop {
+        let part = &bytes[offset..bytes.len().min(offset + PART as usize)];
+        let request = Request::Upload(UploadOf {
+            path: path.to_owned(),
+            data: Data(part.to_vec()),
+            offset: (!is_whole).then_some(offset as u64),
+            mode: None,
+        });
+        let summary = request.summary();
+        let written = apply(vfs, &cwd, &request);
+        offset += part.len();
+        if offset >= bytes.len() || written.is_err() {
+            history::with(|history| history.keep_files(vfs, summary))?;
+            return Ok(written.map(drop)?);
+        }
     }
-    Ok(())
 }
 
 /// A file's bytes.
-pub fn read(path: &[u8]) -> Result<Vec<u8>, Errno> {
-    let vfs = session::vfs().ok_or(Errno::NODEV)?;
-    let file = open(vfs, path, OpenFlags { read: true, ..OpenFlags::default() })?;
-    let mut out = Vec::new();
+pub fn read(path: &str) -> Result<Vec<u8>, Failure> {
+    let (vfs, cwd) = here()?;
+    let mut all = Vec::new();
     loop {
-        let at = out.len();
-        out.resize(at + STEP, 0);
-        let n = file.read(at as u64, &mut out[at..])?;
-        out.truncate(at + n);
-        if n == 0 {
-            return Ok(out);
+        let offset = all.len() as u64;
+        let part = Request::Download { path: path.to_owned(), offset, limit: Some(PART) };
+        let Answer::Data { data, next_offset, .. } = apply(vfs, &cwd, &part)? else {
+            return Err(Failure::new(Kind::Internal, "another answer than was asked for"));
+        };
+        all.extend(data.0);
+        match next_offset {
+            // A file that shrinks meanwhile ends here, too.
+            Some(next) if next > offset => {}
+            _ => return Ok(all),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The kernel's host: the JavaScript engine, and a worker for each process.
 
+use crate::cell::{Answer, Standing};
 use crate::ffi;
 use crate::memory::GuestMemory;
 use crate::thread::{self, Idle};
@@ -45,8 +46,8 @@ impl Host for Web {
     type Loaded = u64;
     type Error = NoProgram;
     type Watch = Watch;
-    type Ready = Never;
-    type Answer = Never;
+    type Ready = Standing;
+    type Answer = Answer;
     type Pattern = Never;
     type Locals = Never;
     type Clock = Never;
@@ -64,8 +65,8 @@ impl Host for Web {
         *loaded
     }
 
-    fn entry_of(ready: &Never) -> Entry {
-        match *ready {}
+    fn entry_of(_: &Standing) -> Entry {
+        Standing::ENTRY
     }
 
     fn start(&self, job: Job) -> std::io::Result<()> {

@@ -17,16 +17,20 @@
 //! locked, and another worker tells its end.
 //!
 //! # Deliberately absent, so far
-//! Threads of guests (`thread_spawn_v2` answers ENOTSUP), cells, prepared programs, mounts of a host.
+//! Threads of guests (`thread_spawn_v2` answers ENOTSUP), prepared programs, mounts of a host.
 #![cfg(target_family = "wasm")]
 #![deny(unsafe_code)]
 
 mod calls;
+mod cell;
 #[allow(unsafe_code)] // the one file for it: imports, exports, memory that crosses
 mod ffi;
 mod files;
+mod history;
 mod host;
 mod memory;
+mod outcome;
+mod past;
 mod session;
 mod slots;
 mod streams;

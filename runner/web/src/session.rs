@@ -1,16 +1,23 @@
 //! The session: an image's files and programs, and one run at a time.
 
+use crate::cell::{self, Answer};
+use crate::history::{self, Note};
 use crate::host::{Kernel, Web};
+use crate::outcome::{self, Ended, Failure, Kind, Outcome};
 use crate::streams::{self, Input, Meter, Output};
 use crate::thread::Idle;
 use crate::{lock, slots};
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 use wasibox_image::Image;
 use wasibox_kernel::{
-    Before, Cwd, Descriptor, Descriptors, LimitHit, Limits, OpenFile, Start, find_program,
+    Cwd, Descriptor, Descriptors, Finish, LimitHit, Limits, OpenFile, Start, find_program,
     image_files,
 };
-use wasibox_vfs::{Budget, DiskLimits, Errno, File, Loc, Program, Protected, ROOT, Vfs};
+use wasibox_vfs::around::{self, HOME, Place, SESSION_OPTION, Variable};
+use wasibox_vfs::{Bounds, Budget, DiskLimits, Errno, File, Loc, Program, Protected, ROOT, Vfs};
 
 struct Session {
     image: Arc<Image>,
@@ -27,12 +34,86 @@ static KERNEL: Mutex<Option<Arc<Kernel>>> = Mutex::new(None);
 /// What the last export has answered with.
 static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// A command to run.
+/// A call: a script for the session's shell, the arguments of a command, or a cell.
+#[derive(Deserialize)]
 pub struct Command {
-    pub argv: Vec<Vec<u8>>,
-    pub env: Vec<Vec<u8>>,
-    /// The directory that it begins in.
-    pub cwd: Vec<u8>,
+    pub script: Option<String>,
+    pub argv: Option<Vec<String>>,
+    pub python: Option<String>,
+    pub javascript: Option<String>,
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// The directory that it begins in, if that is not the session's.
+    pub cwd: Option<String>,
+    /// Bytes of output that are kept.
+    pub max_output: Option<u64>,
+    /// Whether changed files are listed; they are if nothing is said.
+    pub list_files: Option<bool>,
+}
+
+/// A call whose parts are known.
+struct Going {
+    /// What is told of it later.
+    note: Note,
+    argv: Vec<Vec<u8>>,
+    cell: Option<cell::Going>,
+    env: Vec<Vec<u8>>,
+    cwd: Vec<u8>,
+}
+
+impl Command {
+    /// What runs, and around it what the session's shell has left.
+    fn going(self, vfs: &Vfs) -> Result<Going, Failure> {
+        let invalid = |text: &str| Failure::new(Kind::Invalid, text);
+        let has_nul = |s: &String| s.contains('\0');
+        let env: Vec<Variable> = self
+            .env
+            .iter()
+            .map(|(k, v)| (k.clone().into_bytes(), v.clone().into_bytes()))
+            .collect();
+        let bad = |name: &String| name.is_empty() || name.contains('=') || has_nul(name);
+        if self.env.iter().any(|(name, value)| bad(name) || has_nul(value)) {
+            return Err(invalid("env: not a variable"));
+        }
+        if self.cwd.as_ref().is_some_and(|cwd| !cwd.starts_with('/') || has_nul(cwd)) {
+            return Err(invalid("cwd: not an absolute path"));
+        }
+        let (argv, name) = match (self.script, self.argv, self.python, self.javascript) {
+            (Some(s), None, None, None) => {
+                (vec!["sh".into(), SESSION_OPTION.into(), "-c".into(), s], None)
+            }
+            (None, Some(argv), None, None) if !argv.is_empty() => (argv, None),
+            (None, None, Some(code), None) => (vec!["python3".into(), code], Some("python")),
+            (None, None, None, Some(code)) => (vec!["node".into(), code], Some("javascript")),
+            _ => {
+                return Err(invalid(
+                    "a call is a script, a list of arguments or a cell of Python or JavaScript",
+                ));
+            }
+        };
+        if argv.iter().any(has_nul) {
+            return Err(invalid("a command's arguments have no NUL"));
+        }
+        let argv: Vec<Vec<u8>> = argv.into_iter().map(String::into_bytes).collect();
+        let note = Note { command: shown(&argv, name), cell: name, ..Note::default() };
+        let cwd = self.cwd.map(String::into_bytes);
+        let state = vfs.state().unwrap_or_default();
+        if argv.get(1).is_some_and(|a| a == SESSION_OPTION.as_bytes()) {
+            let state_after = around::state_after(&state, cwd.as_deref(), &env);
+            if let Some(state) = state_after {
+                vfs.set_state(Some(state.into()));
+            }
+            let cwd = cwd.unwrap_or_else(|| HOME.into());
+            let env = around::environment(None, &cwd, &[]);
+            return Ok(Going { note, argv, cell: None, env, cwd });
+        }
+        let place = Place::of(&state);
+        let own = || place.as_ref()?.cwd.clone();
+        let cwd = cwd.or_else(own).unwrap_or_else(|| HOME.into());
+        let env = around::environment(place.as_ref(), &cwd, &env);
+        let cell = name.map(|name| cell::Going::new(name.into())).transpose()?;
+        Ok(Going { note, argv, cell, env, cwd })
+    }
 }
 
 /// Bytes of memory for all that guests have, as natively. What an engine really gives may be less.
@@ -53,8 +134,9 @@ pub fn answer_at() -> *const u8 {
 }
 
 /// The session's files.
-pub fn vfs() -> Option<&'static Vfs> {
-    SESSION.get().map(|s| &s.vfs)
+pub fn vfs() -> Result<&'static Vfs, Failure> {
+    let none = || Failure::new(Kind::Internal, "there is no session");
+    SESSION.get().map(|s| &s.vfs).ok_or_else(none)
 }
 
 /// The name of a program.
@@ -78,76 +160,179 @@ pub fn boot(image: Vec<u8>, stack: usize) -> Result<(), String> {
     let base = image_files(&image, Some(&number)).map_err(|e| e.to_string())?;
     let vfs = Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &Protected::default());
     let vfs = vfs.map_err(|e| e.to_string())?;
+    // The shell goes on with it from call to call.
+    vfs.set_state(Some(Arc::from([])));
+    history::begin(&vfs, image.identity());
     let begins_with = vec![BEGINS_WITH; names.len()];
     let host = Arc::new(Web { begins_with, idle: Idle::default() });
     let session = Session { image, names, vfs, host, budget, limits };
     SESSION.set(session).map_err(|_| "there is a session already".to_owned())
 }
 
-/// Runs a command to its end: its status as a shell reports it, with [`LIMIT`] if a limit has ended it, [`INTERRUPTED`] if
-/// the page has; negative if it could not be started: 125 where its directory is none, 127 where it was not found, else 126.
-pub fn run(command: Command) -> i32 {
-    let Some(session) = SESSION.get() else { return -126 };
-    let Ok((loc, cwd)) = session.vfs.chdir(&Loc::Tree(ROOT), &command.cwd) else { return -125 };
-    match begin(session, command, Cwd::new(loc, cwd)) {
-        Err(Errno::NOENT) => -127,
-        Err(_) => -126,
-        Ok(kernel) => {
-            let end = kernel.finish();
-            session.vfs.command_ended();
-            *lock(&KERNEL) = None;
-            let ended_it =
-                |limit| matches!(limit, LimitHit::Timeout | LimitHit::Cpu | LimitHit::Output);
-            let mut code = i32::from(end.status.code());
-            if end.limit.is_some_and(ended_it) {
-                code |= LIMIT;
-            }
-            if end.interrupted {
-                code |= INTERRUPTED;
-            }
-            code
-        }
+/// Runs a command to its end; what became of it as JSON, [`Ended`].
+pub fn run(asked: &[u8]) -> Vec<u8> {
+    let ran = match serde_json::from_slice(asked) {
+        Ok(command) => run_command(command),
+        Err(e) => Err(Failure::new(Kind::Invalid, e)),
+    };
+    outcome::told(&match ran {
+        Ok(outcome) => Ended::Outcome(Box::new(outcome)),
+        Err(failure) => Ended::Failed(failure),
+    })
+}
+
+/// Bytes of output that are kept if nothing else is said, as `runner/session/src/action.rs` has it.
+const CAPTURE: u64 = 16 << 20;
+/// What runs, as a person would type it.
+fn shown(argv: &[Vec<u8>], cell: Option<&str>) -> Vec<u8> {
+    match argv {
+        [_, code] if cell.is_some() => code.clone(),
+        [_, session, _, script] if session == SESSION_OPTION.as_bytes() => script.clone(),
+        _ => argv.iter().map(|word| around::quoted(word)).collect::<Vec<_>>().join(&b' '),
     }
 }
 
-const LIMIT: i32 = 1 << 8;
-const INTERRUPTED: i32 = 1 << 9;
+/// How long changed files are looked for.
+const COMPARING: Duration = Duration::from_secs(1);
 
-fn begin(session: &Session, command: Command, cwd: Cwd) -> Result<Arc<Kernel>, Errno> {
-    let Session { vfs, limits, budget, .. } = session;
-    let Command { argv, env, .. } = command;
-    let name = argv.first().ok_or(Errno::INVAL)?;
-    let name = match name.contains(&b'/') {
-        true => name.clone(),
-        false => [b"/usr/bin/", name.as_slice()].concat(),
+fn run_command(command: Command) -> Result<Outcome, Failure> {
+    let session = SESSION.get().ok_or_else(|| Failure::new(Kind::Internal, "no session"))?;
+    let Session { vfs, budget, limits, .. } = session;
+    let (begun, time) = (Instant::now(), wasibox_vfs::now_ns());
+    let mark = command.list_files.unwrap_or(true).then(|| vfs.mark());
+    budget.report();
+    vfs.take_hit();
+    let asked = command.max_output.unwrap_or(CAPTURE);
+    let limit = limits.output.map_or(asked, |most| most.min(asked));
+    let meter = Arc::new(Meter::new(Some(limit)));
+    let mut going = command.going(vfs)?;
+    let (kernel, program) = begin(session, &mut going, &meter)?;
+    let end = kernel.finish();
+    vfs.command_ended();
+    *lock(&KERNEL) = None;
+    let answer = going.cell.map(|cell| cell.end(program, &kernel));
+    let bounds = Bounds { deadline: Some(Instant::now() + COMPARING), ..Bounds::default() };
+    let changes = mark.map(|mark| vfs.changes(&mark, &bounds)).unwrap_or_default();
+    let ms = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
+    let (put_back, answer) = match answer {
+        None => (false, Answer::default()),
+        Some(answer) => (answer.is_none(), answer.unwrap_or_default()),
     };
-    let (program, argv) = find_program(vfs, &cwd.loc, &name, argv)?;
-    let meter = Arc::new(Meter::new(limits.output));
+    let mut outcome = Outcome {
+        exit_code: exit_code(&end),
+        duration_ms: ms(begun.elapsed()),
+        cpu_ms: ms(end.cpu),
+        peak_memory: budget.report().0,
+        limit_hit: end.limit.or(vfs.take_hit().map(Into::into)).map(LimitHit::name),
+        truncated: meter.is_over(),
+        files_truncated: changes.truncated,
+        files: wasibox_files::describe(vfs, changes.list),
+        value: answer.value,
+        value_json: answer.json,
+        ended: end.ended,
+        put_back,
+        commit: None,
+    };
+    let duration = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let note = Note { time, duration, ..going.note };
+    outcome.commit = Some(history::with(|history| history.keep(vfs, &note, Some(&outcome)))?);
+    Ok(outcome)
+}
+
+/// As `runner/session/src/run.rs` has it.
+fn exit_code(end: &Finish) -> u8 {
+    match (end.limit, end.interrupted) {
+        (Some(LimitHit::Timeout), _) => 124,
+        (Some(LimitHit::Cpu), _) => 152,
+        (Some(LimitHit::Output), _) => 137,
+        (_, true) => 130,
+        _ => end.status.code(),
+    }
+}
+
+/// Finds a command: a name along `PATH`, or a path.
+fn find(vfs: &Vfs, going: &Going, cwd: &Loc) -> Result<(Program, Vec<Vec<u8>>), Failure> {
+    let name = going.argv.first().cloned().unwrap_or_default();
+    let path = going.env.iter().find_map(|e| e.strip_prefix(b"PATH=".as_slice()));
+    let candidates: Vec<Vec<u8>> = match (name.contains(&b'/'), path) {
+        (true, _) | (false, None) => vec![name.clone()],
+        (false, Some(path)) => {
+            path.split(|b| *b == b':').map(|dir| [dir, b"/", &name].concat()).collect()
+        }
+    };
+    for candidate in candidates {
+        match find_program(vfs, cwd, &candidate, going.argv.clone()) {
+            Ok(found) => return Ok(found),
+            Err(Errno::NOENT | Errno::NOTDIR) => {}
+            Err(e) => return Err(cannot_run(&name, e)),
+        }
+    }
+    let name = String::from_utf8_lossy(&name);
+    Err(Failure::new(Kind::Missing, format!("{name}: command not found")))
+}
+
+fn cannot_run(name: &[u8], why: Errno) -> Failure {
+    let name = String::from_utf8_lossy(name);
+    let why = if why == Errno::NOEXEC { "cannot execute binary file" } else { why.text() };
+    Failure { code: Some("EACCES".into()), ..Failure::new(Kind::File, format!("{name}: {why}")) }
+}
+
+/// Begins a command; with what runs it, and its program.
+fn begin(
+    session: &Session,
+    going: &mut Going,
+    meter: &Arc<Meter>,
+) -> Result<(Arc<Kernel>, Program), Failure> {
+    let Session { vfs, limits, budget, .. } = session;
+    let (loc, cwd) = vfs.chdir(&Loc::Tree(ROOT), &going.cwd).map_err(|e| {
+        let cwd = String::from_utf8_lossy(&going.cwd);
+        Failure::new(Kind::Conflict, format!("{cwd}: {}", e.text()))
+    })?;
+    let (program, argv) = find(vfs, going, &loc)?;
+    let name = going.argv.first().cloned().unwrap_or_default();
+    let cannot = |why: Errno| cannot_run(&name, why);
+    if going.cell.as_ref().is_some_and(|cell| !cell.fits(program)) {
+        return Err(Failure::new(Kind::Conflict, "another program runs under this name"));
+    }
     let output = |stream| File::Stream(Arc::new(Output { stream, meter: meter.clone() }));
     let opens = [
         OpenFile::new(File::Stream(Arc::new(Input)), true, false),
         OpenFile::new(output(1), false, true),
         OpenFile::new(output(2), false, true),
-        OpenFile::root(vfs)?,
+        OpenFile::root(vfs).map_err(cannot)?,
     ];
-    let mut fds = Descriptors::new(limits.descriptors);
-    for open in opens {
-        fds.add(Descriptor { open, cloexec: false }, 0)?;
-    }
+    let before = going.cell.as_ref().map(cell::Going::before).unwrap_or_default();
     let kernel = Kernel::new(
         vfs.clone(),
         session.host.clone(),
         *limits,
         budget.clone(),
-        Before::default(),
+        before,
         Arc::default(),
     );
-    *lock(&KERNEL) = Some(kernel.clone());
+    let env = std::mem::take(&mut going.env);
     let start = Start { program, argv, env };
-    match kernel.spawn(1, start, fds, cwd, 0, None) {
-        Ok(_) => Ok(kernel),
-        Err(wasibox_kernel::SpawnError::Errno(e)) => Err(e),
-        Err(wasibox_kernel::SpawnError::Program(_)) => Err(Errno::NOEXEC),
+    let cwd = Cwd::new(loc, cwd);
+    *lock(&KERNEL) = Some(kernel.clone());
+    let spawned = match &mut going.cell {
+        None => {
+            let mut fds = Descriptors::new(limits.descriptors);
+            for open in opens {
+                fds.add(Descriptor { open, cloexec: false }, 0).map_err(cannot)?;
+            }
+            kernel.spawn(1, start, fds, cwd, 0, None)
+        }
+        Some(cell) => {
+            let held = kernel.hold(&start, &cwd, cell.table_cost());
+            let held = held.ok_or_else(|| cannot(Errno::NOMEM))?;
+            let fds = cell.descriptors(limits.descriptors, opens).map_err(cannot)?;
+            kernel.run_cell(start, fds, cwd, cell.start(), held)
+        }
+    };
+    match spawned {
+        Ok(_) => Ok((kernel, program)),
+        Err(wasibox_kernel::SpawnError::Errno(e)) => Err(cannot(e)),
+        Err(wasibox_kernel::SpawnError::Program(_)) => Err(cannot(Errno::NOEXEC)),
     }
 }
 

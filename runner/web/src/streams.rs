@@ -93,6 +93,11 @@ impl Meter {
         Meter { left: AtomicU64::new(limit.unwrap_or(u64::MAX)), over: AtomicBool::new(false) }
     }
 
+    /// Whether more was written than there may be.
+    pub fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
     /// How many of `n` bytes may be written; takes them.
     fn take(&self, n: usize) -> usize {
         let less = |left: u64| Some(left.saturating_sub(n as u64));
@@ -131,6 +136,6 @@ impl Stream for Output {
     fn wait(&self, _: bool, _: Duration) {}
 
     fn full(&self) -> bool {
-        self.meter.over.load(Ordering::Relaxed)
+        self.meter.is_over()
     }
 }

@@ -1,15 +1,18 @@
 //! The workers that run processes.
 //!
-//! A worker runs one process at a time and then waits for the next one: to begin one takes the page's help.
+//! A worker runs one process at a time and then waits for the next one: to begin one takes the page's help. One in which an
+//! interpreter stands waits for that one's next cell.
 
 use crate::calls::{set_process, take_why};
+use crate::cell::{Answer, Standing};
 use crate::ffi::{self, Ran};
 use crate::host::{Job, Process, Web};
 use crate::{lock, slots};
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use wasibox_kernel::{Descriptors, Halt, Status, complain};
+use wasibox_kernel::{Descriptors, Entry, Halt, Status, complain};
+use wasibox_vfs::{Program, Reservation};
 
 /// Workers that wait for more work.
 const MAX_IDLE: usize = 8;
@@ -46,8 +49,13 @@ impl Idle {
     }
 }
 
-/// Runs a job in a waiting worker or in a new one.
-pub fn start(host: &Web, job: Job) -> std::io::Result<()> {
+/// Runs a job in its interpreter's worker, in a waiting one or in a new one.
+pub fn start(host: &Web, mut job: Job) -> std::io::Result<()> {
+    if let Some(Standing { next, memory }) = job.ready.take() {
+        job.memory = memory;
+        // Its worker waits, until this is gone.
+        return next.send(job).map_err(|_| std::io::ErrorKind::BrokenPipe.into());
+    }
     let Some(job) = host.idle.hand_over(job) else { return Ok(()) };
     std::thread::Builder::new().stack_size(STACK).spawn(move || work(job)).map(drop)
 }
@@ -55,9 +63,21 @@ pub fn start(host: &Web, job: Job) -> std::io::Result<()> {
 /// A worker's life.
 fn work(first: Job) {
     let mut job = first;
+    // An interpreter is here that goes on.
+    let mut stands = false;
     loop {
         let host = job.process.kernel.host.clone();
-        serve(job);
+        let standing = serve(job, stands);
+        stands = false;
+        if let Some(next) = standing {
+            drop(host);
+            match next.recv() {
+                Ok(next) => (job, stands) = (next, true),
+                // The interpreter is not wanted any more; the page has a use for the worker.
+                Err(_) => return ffi::forget_guest(),
+            }
+            continue;
+        }
         let Some(next) = host.idle.wait_here() else { return };
         // Waiting must not keep the session alive; its end ends the wait.
         drop(host);
@@ -68,9 +88,17 @@ fn work(first: Job) {
     }
 }
 
-/// Runs a process to its end and reports it.
-fn serve(job: Job) {
-    let Job { process, mut program, memory, .. } = job;
+/// What runs next in a process.
+struct Next {
+    program: Program,
+    entry: Entry,
+    /// In the instance that is here.
+    goes_on: bool,
+}
+
+/// Runs a process to its end and reports it. Where its next cell comes from, if it is an interpreter that stays.
+fn serve(job: Job, goes_on: bool) -> Option<Receiver<Job>> {
+    let Job { process, program, entry, memory, .. } = job;
     process.begin();
     wasibox_vfs::budget::take_refused_here();
     let killed = process.clone();
@@ -78,27 +106,39 @@ fn serve(job: Job) {
     let Some((slot, generation)) = slots::take() else {
         // There are as many as processes may be.
         complain(&process, "there is no worker for it");
-        return finish(&process, Status::Exited(126));
+        finish(&process, Status::Exited(126));
+        return None;
     };
     lock(&RUNNING).get_or_insert_default().insert(slot, process.clone());
     process.watch.runs_at(slot, generation);
     set_process(Some(process.clone()));
     let mut memory = Some(memory);
+    let mut next = Next { program, entry, goes_on };
+    let mut answer = None;
     let status = loop {
         if let Some(signal) = process.fatal() {
             break Status::Signaled(signal);
         }
-        slots::to_guest();
-        let ran = ffi::run(program.0, (slot, generation));
-        slots::to_kernel();
+        let ran = run(&process, &next, (slot, generation));
+        if let Ran::Answered(at) = ran
+            && process.fatal().is_none()
+        {
+            answer = Answer::read(at);
+            break match &answer {
+                Some(answer) => Status::Exited(answer.status),
+                None => {
+                    complain(&process, "the cell's answer is damaged");
+                    Status::Signaled(SIGABRT)
+                }
+            };
+        }
         match ended(&process, ran) {
             Some(status) => break status,
             None => {
-                program = lock(&process.start).program;
-                drop(memory.take());
-                let kernel = &process.kernel;
-                let bytes = kernel.host.begins_with.get(program.0 as usize);
-                memory = bytes.and_then(|n| kernel.budget.reserve(*n));
+                let program = lock(&process.start).program;
+                next = Next { program, entry: Entry::Start, goes_on: false };
+                ffi::forget_guest();
+                memory = anew(&process, program, memory.take());
                 if memory.is_none() {
                     complain(&process, "cannot start: the memory limit is reached");
                     break Status::Exited(137);
@@ -110,8 +150,45 @@ fn serve(job: Job) {
     process.watch.runs_nowhere();
     lock(&RUNNING).get_or_insert_default().remove(&slot);
     slots::give(None);
-    drop(memory);
+    let standing = keep(&process, answer, memory);
+    if standing.is_none() {
+        ffi::forget_guest();
+    }
     finish(&process, status);
+    standing
+}
+
+/// Runs a program, or a cell of it, in this worker.
+fn run(process: &Process, next: &Next, place: (u32, u32)) -> Ran {
+    slots::to_guest();
+    let ran = match next.entry {
+        Entry::Cell { .. } => {
+            let kind = process.kernel.cell_kind() as u32;
+            ffi::run_cell(next.program.0, place, kind, next.goes_on)
+        }
+        _ => ffi::run(next.program.0, place),
+    };
+    slots::to_kernel();
+    ran
+}
+
+/// The memory of the program that a process has begun instead of its own.
+fn anew(process: &Process, program: Program, old: Option<Reservation>) -> Option<Reservation> {
+    drop(old);
+    let kernel = &process.kernel;
+    kernel.budget.reserve(*kernel.host.begins_with.get(program.0 as usize)?)
+}
+
+/// Keeps the interpreter that has answered.
+fn keep(
+    process: &Process,
+    answer: Option<Answer>,
+    memory: Option<Reservation>,
+) -> Option<Receiver<Job>> {
+    let (answer, memory) = answer.zip(memory)?;
+    let (next, here) = channel();
+    process.kernel.cells.keep(process, Standing { next, memory }, answer);
+    Some(here)
 }
 
 /// What the end of its program means for a process; `None` if it goes on as another one.
@@ -122,6 +199,8 @@ fn ended(process: &Process, ran: Ran) -> Option<Status> {
         (Some(Halt::Exit(code)), _) => Status::Exited(code),
         (Some(Halt::Killed | Halt::Over), _) => killed(),
         (_, Ran::Returned) => Status::Exited(0),
+        // By a signal that came as it ended.
+        (_, Ran::Answered(_)) => killed(),
         (_, Ran::Cannot) => {
             complain(process, "cannot start: the memory limit is reached");
             Status::Exited(137)

@@ -5,21 +5,21 @@ import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 
 const dist = process.env.WASIBOX_DIST;
-const { Sandbox } = await import(pathToFileURL(`${dist}/web/index.js`));
+const { Session } = await import(pathToFileURL(`${dist}/web/index.js`));
 const baseUrl = pathToFileURL(`${dist}/web/`);
 const image = await readFile(`${dist}/image.webc`);
 const cases = JSON.parse(await readFile(process.argv[2], 'utf8'));
 
 /** A session serves so many cases: what they leave in it is no part of the next ones. */
 const PER_SESSION = 200;
-/** Milliseconds. */
-const TIMEOUT = 60_000;
+/** Seconds. */
+const TIMEOUT = 60;
 /** Of the harness, `tests/harness/src/run.rs`. */
 const WORK = '/case';
 const SCRIPT = '/meta/script.sh';
 
 async function make() {
-  return Sandbox.create({ baseUrl, image, log: (text) => console.error(text) });
+  return Session.create({ baseUrl, image, log: (text) => console.error(text) });
 }
 
 async function prepare(box, { files, script }) {
@@ -27,19 +27,19 @@ async function prepare(box, { files, script }) {
   const parents = folders.map((name) => `${WORK}/${name.slice(0, name.lastIndexOf('/'))}`);
   const clean = `cd / && chmod -R u+rwx ${WORK} 2>/dev/null; rm -rf ${WORK} /tmp/* /tmp/.[!.]*; mkdir -p "$@"`;
   await box.exec(['bash', '-c', clean, 'bash', WORK, '/meta', ...parents]);
-  for (const [name, content] of Object.entries(files)) await box.writeFile(`${WORK}/${name}`, content);
-  await box.writeFile(SCRIPT, script);
+  for (const [name, content] of Object.entries(files)) await box.write(`${WORK}/${name}`, content);
+  await box.write(SCRIPT, script);
 }
 
 /** What is not as it should be, or null. */
 async function problem(box, one) {
   await prepare(box, one);
   const options = { cwd: WORK, stdin: one.stdin, timeout: TIMEOUT };
-  const { status, stdout, stderr, timedOut } = await box.exec(['bash', SCRIPT], options);
+  const { exitCode: status, stdout, stderr, limitHit } = await box.exec(['bash', SCRIPT], options);
   const isRight = status === one.status && stdout === one.stdout && (one.stderr === null || one.stderr === stderr);
   if (isRight) return null;
   const found = [`--- script\n${one.script}`, `--- expected ${one.status}\n${one.stdout}`];
-  found.push(`--- found ${status}${timedOut ? ', timed out' : ''}\n${stdout}--- stderr\n${stderr}`);
+  found.push(`--- found ${status}${limitHit ? `, ${limitHit}` : ''}\n${stdout}--- stderr\n${stderr}`);
   return found.join('\n');
 }
 

@@ -26,7 +26,7 @@ test('the example of the README', async () => {
     const script = example.replace('wasibox-web', index.href).replace('/wasibox/', `${pathToFileURL(folder)}/`);
     await writeFile(join(folder, 'example.mjs'), script);
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(folder, 'example.mjs')]);
-    assert.deepEqual([stdout, stderr], ['0 2+4\n\n', '']);
+    assert.deepEqual([stdout, stderr], ['0 2+4\n6\n', '']);
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -11,17 +11,17 @@ const isNode = typeof process !== 'undefined';
  * @param {(name: string, run: () => Promise<void>) => void} test
  * @returns {() => void} ends the session
  */
-export function define({ Sandbox, SandboxError }, at, test) {
+export function define({ Session, ClosedError, ConflictError, InvalidError, NotFoundError }, at, test) {
   let box;
   test('a session begins', async () => {
-    box = await Sandbox.create({ ...at, log: (text) => console.error(text) });
+    box = await Session.create({ ...at, log: (text) => console.error(text) });
   });
 
   const out = async (command, options) => {
-    const { status, stdout, stderr } = await box.exec(command, options);
-    return { status, stdout, stderr };
+    const { exitCode, stdout, stderr } = await box.exec(command, options);
+    return { exitCode, stdout, stderr };
   };
-  const ok = (stdout) => ({ status: 0, stdout, stderr: '' });
+  const ok = (stdout) => ({ exitCode: 0, stdout, stderr: '' });
 
   test('pipelines', async () => {
     assert.deepEqual(await out('echo hi | wc -c'), ok('3\n'));
@@ -33,15 +33,16 @@ export function define({ Sandbox, SandboxError }, at, test) {
 
   test('a list of arguments is no line for a shell', async () => {
     assert.deepEqual(await out(['printf', '%s\\n', '$HOME; exit 3']), ok('$HOME; exit 3\n'));
-    await assert.rejects(out(['no-such-command']), SandboxError);
-    await assert.rejects(out(['echo', 'a\0b']), SandboxError);
+    await assert.rejects(out(['no-such-command']), NotFoundError);
+    await assert.rejects(out(['echo', 'a\0b']), InvalidError);
+    await assert.rejects(out([]), InvalidError);
   });
 
   test('statuses and standard error', async () => {
-    assert.equal((await out('exit 7')).status, 7);
-    assert.equal((await out('no-such-command')).status, 127);
+    assert.equal((await out('exit 7')).exitCode, 7);
+    assert.equal((await out('no-such-command')).exitCode, 127);
     const ls = await out('ls /nowhere');
-    assert.equal(ls.status, 2);
+    assert.equal(ls.exitCode, 2);
     assert.match(ls.stderr, /\/nowhere.*No such file or directory/);
   });
 
@@ -56,8 +57,8 @@ export function define({ Sandbox, SandboxError }, at, test) {
     const spin = await out('python3 -c "while True: pass" & sleep 0.3; kill -9 $!; wait $!; echo $?');
     assert.equal(spin.stdout, '137\n');
     for (const line of ['while :; do :; done', 'python3 -c "while True: pass"', 'sleep 100']) {
-      const ran = await box.exec(line, { timeout: 500 });
-      assert.deepEqual([ran.status, ran.timedOut, ran.interrupted], [137, true, false], line);
+      const ran = await box.exec(line, { timeout: 0.5 });
+      assert.deepEqual([ran.exitCode, ran.limitHit], [124, 'timeout'], line);
       assert.deepEqual(await out('echo on'), ok('on\n'));
     }
   });
@@ -65,8 +66,9 @@ export function define({ Sandbox, SandboxError }, at, test) {
   test('an abort ends a command', async () => {
     const stop = new AbortController();
     setTimeout(() => stop.abort(), 300);
-    const ran = await box.exec('sleep 100', { signal: stop.signal });
-    assert.equal(ran.interrupted, true);
+    await assert.rejects(box.exec('sleep 100', { signal: stop.signal }), { name: 'AbortError' });
+    setTimeout(() => box.interrupt(), 300);
+    assert.equal((await box.exec('sleep 100')).exitCode, 130);
     await assert.rejects(box.exec('true', { signal: AbortSignal.abort() }), { name: 'AbortError' });
   });
 
@@ -95,31 +97,151 @@ export function define({ Sandbox, SandboxError }, at, test) {
     const lines = Array.from({ length: 100 }, (_, n) => `a${n + 1}\nb${n + 1}\nc${n + 1}\n`);
     for (let n = 0; n < 5; n++) assert.deepEqual(await out(turns), ok(lines.join('')));
     const seen = [];
-    const onStdout = (bytes) => seen.push([performance.now(), new TextDecoder().decode(bytes)]);
+    const onStdout = (text) => seen.push([performance.now(), text]);
     await box.exec('echo a; sleep 0.3; echo b', { onStdout });
     assert.equal(seen.map(([, text]) => text).join(''), 'a\nb\n');
     assert.ok(seen.at(-1)[0] - seen[0][0] >= 250);
+    const broken = () => {
+      throw new RangeError('no more');
+    };
+    await assert.rejects(box.exec('yes', { onStdout: broken }), RangeError);
+  });
+
+  test('the shell goes on from call to call', async () => {
+    await box.exec('cd /tmp; v="a b"; export e=1; g() { echo "g $v"; }');
+    assert.deepEqual(await out('g; pwd'), ok('g a b\n/tmp\n'));
+    assert.deepEqual(await out(['sh', '-c', 'echo "$e"; pwd; echo "$v"']), ok('1\n/tmp\n\n'));
+    assert.deepEqual(await out('pwd; echo $f', { cwd: '/usr', env: { f: '2' } }), ok('/usr\n2\n'));
+    assert.deepEqual(await out('pwd; echo $f; cd; unset e f v; unset -f g'), ok('/usr\n2\n'));
   });
 
   test('files stay from command to command', async () => {
-    await box.writeFile('/home/user/a.txt', 'from the page\n');
+    await box.write('/home/user/a.txt', 'from the page\n');
     assert.deepEqual(await out('cat a.txt; echo from the box > b.txt'), ok('from the page\n'));
-    assert.equal(new TextDecoder().decode(await box.readFile('/home/user/b.txt')), 'from the box\n');
-    await assert.rejects(box.readFile('/nowhere'), { name: 'SandboxError', errno: 44 });
+    assert.equal(await box.readText('b.txt'), 'from the box\n');
+    await assert.rejects(box.read('/nowhere'), { name: 'FileError', code: 'ENOENT' });
+    await box.write('new/folder/c.txt', 'c');
+    assert.deepEqual((await box.list('new', { depth: 2 })).map((e) => [e.path, e.kind]), [['folder', 'directory'], ['folder/c.txt', 'file']]);
+    assert.equal(await box.delete('new', { recursive: true }), 3);
+    assert.equal(await box.exists('new'), false);
+    const { files } = await box.exec('echo one > one.txt; rm one.txt; echo two > two.txt; rm b.txt; echo c >> a.txt');
+    const [a, b, two] = files;
+    assert.deepEqual([a.path, a.change, a.size], ['/home/user/a.txt', 'modified', 16]);
+    assert.deepEqual([b.path, b.change], ['/home/user/b.txt', 'deleted']);
+    // printf 'two\n' | sha256sum
+    const digest = '27dd8ed44a83ff94d557f9fd0412ed5a8cbca69ea04922d88c01184a07300a5a';
+    assert.deepEqual([two.path, two.change, two.mimeType, two.sha256], ['/home/user/two.txt', 'created', 'text/plain', digest]);
+    await box.exec('mv two.txt b.txt');
     assert.deepEqual(await out('touch q; chmod 640 q; stat -c %a q; rm q; ls'), ok('640\na.txt\nb.txt\n'));
   });
 
   test('Python and JavaScript', async () => {
     assert.deepEqual(await out('python3 -c "print(6 * 7)" | sed s/4/x/'), ok('x2\n'));
     const failed = await out('python3 -c "1 / 0"');
-    assert.equal(failed.status, 1);
+    assert.equal(failed.exitCode, 1);
     assert.match(failed.stderr, /ZeroDivisionError: division by zero\n$/);
-    assert.equal((await out('python3 -c "import os; os.abort()"')).status, 134);
+    assert.equal((await out('python3 -c "import os; os.abort()"')).exitCode, 134);
     const run = 'import subprocess as s; print(s.run(["wc", "-c"], input=b"abc", capture_output=True).stdout)';
     assert.deepEqual(await out(['python3', '-c', run]), ok("b'3\\n'\n"));
     const mean = 'import pandas as pd; print(pd.DataFrame({"a": [1, 2, 6]}).a.mean())';
     assert.deepEqual(await out(['python3', '-c', mean]), ok('3.0\n'));
     assert.deepEqual(await out(['node', '-e', 'console.log([1, 2, 3].map((n) => n * n))']), ok('[ 1, 4, 9 ]\n'));
+  });
+
+  test('cells of Python', async () => {
+    const first = await box.python('import math\nx = [1, 2]\n{"x": x, "n": None}');
+    assert.deepEqual([first.exitCode, first.value, first.valueRepr], [0, { x: [1, 2], n: null }, "{'x': [1, 2], 'n': None}"]);
+    const second = await box.python('x.append(3); print("seen"); math.comb(len(x), 2)');
+    assert.deepEqual([second.stdout, second.value, second.stderr], ['seen\n', 3, '']);
+    const object = await box.python('class A:\n  def __repr__(self): return "an A"\nA()');
+    assert.deepEqual([object.value, object.valueRepr], ['an A', 'an A']);
+    const failed = await box.python('def f():\n    return 1 / 0\nf()');
+    assert.equal(failed.exitCode, 1);
+    const trace = [
+      'Traceback (most recent call last):',
+      '  File "<cell 4>", line 3, in <module>',
+      '    f()',
+      '    ~^^',
+      '  File "<cell 4>", line 2, in f',
+      '    return 1 / 0',
+      '           ~~^~~',
+      'ZeroDivisionError: division by zero',
+    ];
+    assert.deepEqual(failed.stderr.trim().split('\n'), trace);
+    assert.equal((await box.python('x')).value.length, 3);
+    // A child, standard input, the shell's directory and environment.
+    const line = 'import os, subprocess; (input(), subprocess.run(["cat"], input=b"c", capture_output=True).stdout.decode())';
+    assert.deepEqual((await box.python(line, { stdin: 'typed\n' })).value, ['typed', 'c']);
+    await box.exec('cd /tmp; export COLOUR=red');
+    assert.deepEqual((await box.python('(os.getcwd(), os.environ["COLOUR"])')).value, ['/tmp', 'red']);
+    await box.exec('cd; unset COLOUR');
+    assert.equal((await box.python('import sys; sys.exit(3)')).exitCode, 3);
+    assert.equal((await box.python('len(x)')).value, 3);
+  });
+
+  test('cells of Python that are ended begin anew', async () => {
+    await box.python('x = 1');
+    const spin = await box.python('while True: pass', { timeout: 0.5 });
+    assert.deepEqual([spin.exitCode, spin.limitHit, spin.putBack], [124, 'timeout', true]);
+    assert.match((await box.python('x')).stderr, /^NameError: name 'x' is not defined$/m);
+    const aborted = await box.python('import os; os.abort()');
+    assert.deepEqual([aborted.exitCode, aborted.putBack], [134, true]);
+    await box.python('x = 2');
+    await box.reset();
+    assert.equal((await box.python('x')).exitCode, 1);
+  });
+
+  test('figures and tables of cells', async () => {
+    const table = await box.python('import pandas as pd\ndf = pd.DataFrame({"a": [1, 2, 6]})\ndf.describe().loc["mean", "a"].item()');
+    assert.equal(table.value, 3);
+    const drawn = await box.python('import matplotlib.pyplot as plt\nplt.plot([1, 4, 9])\nNone');
+    const [figure] = await drawn.figures();
+    assert.equal(figure.mimeType, 'image/png');
+    assert.deepEqual([...figure.data.subarray(0, 8)], [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  });
+
+  test('cells of JavaScript', async () => {
+    const first = await box.javascript('let a = [1, 2]; a.map((n) => n * 2)');
+    assert.deepEqual([first.value, first.valueRepr], [[2, 4], '[ 2, 4 ]']);
+    const second = await box.javascript('let a = (await import("node:path")).basename("/x/y"); console.log(a); a');
+    assert.deepEqual([second.stdout, second.value], ['y\n', 'y']);
+    const failed = await box.javascript('a.no.no');
+    assert.equal(failed.exitCode, 1);
+    assert.match(failed.stderr, /^TypeError: /m);
+    assert.match(failed.stderr, /at <cell 3>:1/);
+    const spin = await box.javascript('for (;;);', { timeout: 0.5 });
+    assert.deepEqual([spin.limitHit, spin.putBack], ['timeout', true]);
+    assert.equal((await box.javascript('typeof a')).value, 'undefined');
+  });
+
+  test('undo, redo, restore, snapshots', async () => {
+    const begun = await box.snapshot('begun');
+    await box.exec('echo one > kept; n=1; cd /tmp');
+    const one = await box.head();
+    await box.write('/home/user/written', 'w');
+    assert.equal(await box.undo(), one);
+    assert.equal(await box.exists('/home/user/written'), false);
+    await box.redo();
+    assert.equal(await box.readText('/home/user/written'), 'w');
+    const [last] = (await box.history()).slice(-1);
+    assert.deepEqual([last.command, last.parent, last.exitCode], ['upload /home/user/written', one, null]);
+    await box.python('q = 1');
+    await box.undo();
+    assert.equal((await box.python('q')).exitCode, 1);
+    const copy = await Session.load(await box.export({ history: true }), at);
+    assert.deepEqual((await copy.exec('cat ~/kept ~/written; echo; echo $n; pwd')).stdout, 'one\nw\n1\n/tmp\n');
+    assert.equal((await copy.history()).filter((c) => c.tags.includes('begun'))[0].number, begun);
+    await copy.close();
+    await box.restore('begun');
+    assert.deepEqual([await box.cwd(), await box.exists('/home/user/kept')], ['/home/user', false]);
+    assert.equal((await box.exec('echo "$n"')).stdout, '\n');
+    await assert.rejects(box.restore(1e6), NotFoundError);
+    await assert.rejects(Session.load(new Uint8Array(10), at), InvalidError);
+  });
+
+  test('a failure is thrown where that was asked for', async () => {
+    await assert.rejects(box.exec('echo why >&2; exit 3', { check: true }), { name: 'CommandError', message: 'exit code 3: why' });
+    assert.equal((await box.python('1', { check: true })).value, 1);
   });
 
   test('a deep recursion of the shell is an error of the shell', async () => {
@@ -130,8 +252,8 @@ export function define({ Sandbox, SandboxError }, at, test) {
       'f() { if true; then for i in 1; do f; done; fi; }; f',
       'f() { eval f; }; f',
     ]) {
-      const { status, stderr } = await out(line);
-      assert.equal(status, 1, line);
+      const { exitCode, stderr } = await out(line);
+      assert.equal(exitCode, 1, line);
       assert.match(stderr, /nesting level exceeded/, line);
     }
     // What is substituted fails; the commands around it go on.
@@ -148,8 +270,8 @@ export function define({ Sandbox, SandboxError }, at, test) {
         'import re; re.compile("(" * 50000 + ")" * 50000)',
       ];
       for (const script of scripts) {
-        const { status, stderr } = await out(['python3', '-c', script]);
-        assert.equal(status, 1, script);
+        const { exitCode, stderr } = await out(['python3', '-c', script]);
+        assert.equal(exitCode, 1, script);
         assert.match(stderr, /^RecursionError/m, script);
       }
       const node = 'function f() { [1].forEach(f); } try { f(); } catch (e) { console.log(e instanceof RangeError); }';
@@ -158,10 +280,12 @@ export function define({ Sandbox, SandboxError }, at, test) {
   }
 
   test('a command begins where it is told', async () => {
-    assert.deepEqual(await out('pwd; echo $PWD; ls -d zone*', { cwd: '/usr/share' }), ok('/usr/share\n/usr/share\nzoneinfo\n'));
-    await assert.rejects(out('true', { cwd: '/nowhere' }), SandboxError);
-    // What every command finds, as in the native runner.
-    const { stdout } = await out(['env', '-u', '_']);
+    const line = ['sh', '-c', 'pwd; echo $PWD; ls -d zone*'];
+    assert.deepEqual(await out(line, { cwd: '/usr/share' }), ok('/usr/share\n/usr/share\nzoneinfo\n'));
+    await assert.rejects(out(['true'], { cwd: '/nowhere' }), ConflictError);
+    await assert.rejects(out(['true'], { cwd: 'tmp' }), InvalidError);
+    // What every command finds, as in the native runner; `cd` above has left OLDPWD.
+    const { stdout } = await out(['env', '-u', '_', '-u', 'OLDPWD']);
     const names = stdout.split('\n').map((line) => line.split('=')[0]).filter(Boolean).sort();
     assert.deepEqual(names, ['HOME', 'HOSTNAME', 'LANG', 'LOGNAME', 'PATH', 'PWD', 'SHELL', 'TERM', 'TZ', 'USER']);
   });
@@ -183,8 +307,14 @@ export function define({ Sandbox, SandboxError }, at, test) {
   });
 
   test('what is no image is refused; a closed session says so', async () => {
-    await assert.rejects(Sandbox.create({ ...at, image: new Uint8Array(100) }), /not a Wasibox image/);
-    await assert.rejects(Sandbox.create({ image: new Uint8Array(1) }), SandboxError);
+    await assert.rejects(Session.create({ ...at, image: new Uint8Array(100) }), /not a Wasibox image/);
+    await assert.rejects(Session.create({ image: new Uint8Array(1) }), InvalidError);
+    const other = await Session.create({ ...at, workers: 0 });
+    const ran = other.exec('sleep 100');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await Promise.all([other.close(), assert.rejects(ran, ClosedError)]);
+    await assert.rejects(other.exec('true'), ClosedError);
+    assert.equal(other.closed, true);
   });
 
   return () => box?.close();

@@ -1,15 +1,38 @@
-//! The list of changed files with digests and types.
+//! What a call has changed, as it is told: with digests and types.
 
-use crate::outcome::{FileChange, FileChangeKind};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use wasibox_sandbox::{Change, ChangeKind, Sandbox};
+use wasibox_vfs::{Change, ChangeKind, Errno, FileKind, Loc, OpenFlags, Opened, ROOT, Vfs};
+
+/// What happened to a file; in JSON `created`, `modified` or `deleted`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileChangeKind {
+    Created,
+    Modified,
+    Deleted,
+}
+
+/// A file that a command made, changed or removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    /// Absolute path in the guest; bytes that are not UTF-8 are replaced.
+    pub path: String,
+    pub change: FileChangeKind,
+    /// Size in bytes.
+    pub size: u64,
+    /// By extension, else by content.
+    pub mime_type: Option<String>,
+    /// Absent for deleted, special and very large files.
+    pub sha256: Option<String>,
+}
 
 /// Largest file that is hashed, and how much is hashed in all.
 const HASH_FILE: u64 = 64 << 20;
 const HASH_ALL: u64 = 256 << 20;
 
 /// Describes changes.
-pub fn describe(sandbox: &Sandbox, changes: Vec<Change>) -> Vec<FileChange> {
+pub fn describe(vfs: &Vfs, changes: Vec<Change>) -> Vec<FileChange> {
     let mut left = HASH_ALL;
     changes
         .into_iter()
@@ -22,7 +45,7 @@ pub fn describe(sandbox: &Sandbox, changes: Vec<Change>) -> Vec<FileChange> {
             };
             let mut out = FileChange { path, change, size: c.size, mime_type: None, sha256: None };
             let readable = c.kind != ChangeKind::Deleted && c.size <= HASH_FILE.min(left);
-            if readable && let Ok(bytes) = sandbox.read_file(&c.path, HASH_FILE) {
+            if readable && let Ok(bytes) = read(vfs, &c.path) {
                 left = left.saturating_sub(c.size);
                 let digest = Sha256::digest(&bytes);
                 out.sha256 = Some(digest.iter().map(|b| format!("{b:02x}")).collect());
@@ -33,6 +56,27 @@ pub fn describe(sandbox: &Sandbox, changes: Vec<Change>) -> Vec<FileChange> {
             out
         })
         .collect()
+}
+
+/// The first bytes of a regular file.
+fn read(vfs: &Vfs, path: &[u8]) -> Result<Vec<u8>, Errno> {
+    let how = OpenFlags { read: true, ..OpenFlags::default() };
+    let root = Loc::Tree(ROOT);
+    if vfs.stat(&root, path, false)?.kind != FileKind::File {
+        return Err(Errno::INVAL);
+    }
+    let Opened::File(file) = vfs.open(&root, path, how, 0)? else { return Err(Errno::INVAL) };
+    let mut out = Vec::new();
+    let mut buf = vec![0; 256 << 10];
+    while (out.len() as u64) < HASH_FILE {
+        let n = file.read(out.len() as u64, &mut buf)?;
+        if n == 0 {
+            break;
+        }
+        let room = (HASH_FILE - out.len() as u64).min(n as u64) as usize;
+        out.extend_from_slice(&buf[..room]);
+    }
+    Ok(out)
 }
 
 fn mime_type(path: &str, bytes: &[u8]) -> String {

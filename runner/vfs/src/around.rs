@@ -1,0 +1,121 @@
+//! What surrounds a command of a session: directory and environment, as they are at first and as the session's shell has
+//! left them.
+
+use box_abi::session::{Record, Surroundings, Value, Writer};
+use serde::{Deserialize, Serialize};
+
+/// The home of a session's user, and the directory in which commands begin.
+pub const HOME: &str = "/home/user";
+
+/// What every command finds in its environment, besides `PWD`.
+pub const ENVIRONMENT: &[(&str, &str)] = &[
+    ("HOME", HOME),
+    ("HOSTNAME", "box"),
+    ("LANG", "C.UTF-8"),
+    ("LOGNAME", "user"),
+    ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+    ("SHELL", "/bin/sh"),
+    ("TERM", "dumb"),
+    ("TZ", "UTC"),
+    ("USER", "user"),
+];
+
+/// The option by which `sh` takes part in a session.
+pub const SESSION_OPTION: &str = "--session";
+
+/// A variable: name and value.
+pub type Variable = (Vec<u8>, Vec<u8>);
+
+/// What of the shell's state a command has that runs without the session's shell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    pub cwd: Option<Vec<u8>>,
+    pub umask: Option<u16>,
+    /// Variables of the environment that are others than at first; none: they are gone.
+    pub environment: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+}
+
+impl Place {
+    /// That of a shell's state.
+    pub fn of(state: &[u8]) -> Option<Place> {
+        let Surroundings { cwd, umask, environment, .. } = Surroundings::of(state).ok()?;
+        Some(Place { cwd, umask, environment: environment.into_iter().collect() })
+    }
+}
+
+/// The environment of a command that begins in `cwd`, as `NAME=value`: what all have, as the shell has changed it, and
+/// `given`, which replaces names that are there.
+pub fn environment(place: Option<&Place>, cwd: &[u8], given: &[Variable]) -> Vec<Vec<u8>> {
+    let both = |(k, v): &(&str, &str)| (k.as_bytes().to_vec(), v.as_bytes().to_vec());
+    let mut all: Vec<Variable> = ENVIRONMENT.iter().map(both).collect();
+    for (name, value) in place.iter().flat_map(|place| &place.environment) {
+        all.retain(|(other, _)| other != name);
+        all.extend(value.clone().map(|value| (name.clone(), value)));
+    }
+    all.retain(|(name, _)| name != b"PWD");
+    all.push((b"PWD".to_vec(), cwd.to_vec()));
+    if let Some(umask) = place.and_then(|place| place.umask) {
+        all.push((box_abi::UMASK_VARIABLE.into(), format!("{umask:o}").into_bytes()));
+    }
+    for (k, v) in given {
+        all.retain(|(name, _)| name != k);
+        all.push((k.clone(), v.clone()));
+    }
+    all.into_iter().map(|(k, v)| [&k, b"=".as_slice(), &v].concat()).collect()
+}
+
+/// A shell's state after `cd` and `export` of what is given; `None` if that is nothing.
+pub fn state_after(state: &[u8], cwd: Option<&[u8]>, given: &[Variable]) -> Option<Vec<u8>> {
+    if cwd.is_none() && given.is_empty() {
+        return None;
+    }
+    let mut w = Writer::after(state).unwrap_or_else(|_| Writer::new());
+    if let Some(cwd) = cwd {
+        w.record(&Record::Cwd(cwd));
+    }
+    let mut export = |name: &[u8], value: &[u8]| {
+        let value = Value::Scalar(value);
+        w.record(&Record::Variable { name, attributes: b"x", value });
+    };
+    if let Some(cwd) = cwd {
+        export(b"PWD", cwd);
+    }
+    given.iter().for_each(|(name, value)| export(name, value));
+    Some(w.finish())
+}
+
+/// A word as a shell reads it back.
+pub fn quoted(word: &[u8]) -> Vec<u8> {
+    let is_plain = |b: &u8| b.is_ascii_alphanumeric() || b"@%+=:,./-_".contains(b);
+    if !word.is_empty() && word.iter().all(is_plain) {
+        return word.to_vec();
+    }
+    let mut out = vec![b'\''];
+    for b in word {
+        match b {
+            b'\'' => out.extend_from_slice(b"'\\''"),
+            b => out.push(*b),
+        }
+    }
+    out.push(b'\'');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_has_what_was_given_after_it() {
+        let given = [(b"A".to_vec(), b"1".to_vec())];
+        assert_eq!(state_after(b"", None, &[]), None);
+        let state = state_after(b"", Some(b"/tmp"), &given).unwrap();
+        let place = Place::of(&state).unwrap();
+        assert_eq!(place.cwd.as_deref(), Some(b"/tmp".as_slice()));
+        let env = environment(Some(&place), b"/tmp", &[]);
+        let has = |s: &[u8]| env.iter().filter(|v| *v == s).count();
+        assert_eq!((has(b"A=1"), has(b"PWD=/tmp"), has(b"TZ=UTC")), (1, 1, 1));
+        let later = state_after(&state, None, &[(b"A".to_vec(), b"2".to_vec())]).unwrap();
+        assert_eq!(environment(Place::of(&later).as_ref(), b"/tmp", &[]).len(), env.len());
+    }
+}

@@ -1,0 +1,65 @@
+//! What the page is told of a call: JSON with the names that the native packages have.
+
+use serde::Serialize;
+use wasibox_files::FileChange;
+
+/// How a call has ended.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ended {
+    Outcome(Box<Outcome>),
+    Failed(Failure),
+}
+
+/// What became of a command or cell; `wasibox`'s type of this name has the words for each.
+#[derive(Debug, Default, Serialize)]
+pub struct Outcome {
+    pub exit_code: u8,
+    pub duration_ms: f64,
+    pub cpu_ms: f64,
+    pub peak_memory: u64,
+    pub limit_hit: Option<&'static str>,
+    pub truncated: bool,
+    pub files: Vec<FileChange>,
+    pub files_truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// A text, which the guest has written: whoever reads it looks whether it is JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_json: Option<String>,
+    pub ended: Vec<String>,
+    pub put_back: bool,
+    pub commit: Option<u64>,
+}
+
+/// What sort of reason it is that something was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Invalid,
+    Missing,
+    Conflict,
+    File,
+    Internal,
+}
+
+/// Why something was not done.
+#[derive(Clone, Debug, Serialize)]
+pub struct Failure {
+    pub kind: Kind,
+    pub text: String,
+    /// Of a file's error, its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
+impl Failure {
+    pub fn new(kind: Kind, text: impl std::fmt::Display) -> Failure {
+        Failure { kind, text: text.to_string(), code: None }
+    }
+}
+
+/// As JSON. Nothing of it can fail to be written.
+pub fn told(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_else(|_| b"null".to_vec())
+}

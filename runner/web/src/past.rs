@@ -1,0 +1,62 @@
+//! What the page asks of the session's history.
+
+use crate::history::{self, Note};
+use crate::outcome::{Failure, Kind};
+use crate::session;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use wasibox_vfs::around::{HOME, Place};
+
+/// A request, as JSON.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Asked {
+    History,
+    Tags,
+    Directory,
+    Undo,
+    Redo,
+    Restore(u64),
+    Tag(String, u64),
+    /// The interpreters were ended.
+    Reset,
+}
+
+/// Acts upon a request; its answer as JSON.
+pub fn request(text: &[u8]) -> Result<Vec<u8>, Failure> {
+    let asked = serde_json::from_slice(text).map_err(|e| Failure::new(Kind::Invalid, e))?;
+    let vfs = session::vfs()?;
+    let answer: Value = history::with(|history| {
+        Ok(match asked {
+            Asked::History => history.told()?,
+            Asked::Tags => history.tags(),
+            Asked::Undo => history.undo(vfs)?.into(),
+            Asked::Redo => history.redo(vfs)?.into(),
+            Asked::Restore(number) => history.restore(vfs, number)?.into(),
+            Asked::Tag(name, number) => {
+                history.tag(&name, number)?;
+                Value::Null
+            }
+            Asked::Directory => {
+                let cwd = vfs.state().and_then(|state| Place::of(&state)?.cwd);
+                json!(cwd.map_or(HOME.into(), |cwd| String::from_utf8_lossy(&cwd).into_owned()))
+            }
+            Asked::Reset => {
+                let (command, time) = (b"reset".to_vec(), wasibox_vfs::now_ns());
+                history.reset(vfs, &Note { command, time, ..Note::default() })?.into()
+            }
+        })
+    })?;
+    Ok(answer.to_string().into_bytes())
+}
+
+/// The session as a snapshot: as it is, or with all its history.
+pub fn export(all: bool) -> Result<Vec<u8>, Failure> {
+    history::with(|history| history.export(all))
+}
+
+/// Makes the session, which is new, what a snapshot says.
+pub fn import(bytes: &[u8]) -> Result<(), Failure> {
+    let vfs = session::vfs()?;
+    history::with(|history| history.import(vfs, bytes))
+}

@@ -1,0 +1,292 @@
+/**
+ * The page's half of the kernel: it makes the memory that all workers share, and the workers. A worker cannot make one
+ * while it blocks, so that the page makes them for the kernel's threads; and it ends guests that compute, by ending their
+ * worker.
+ */
+
+import { hold, load, startWorker } from './engine.js';
+import { ClosedError, InvalidError, WasiboxError, errorOf } from './errors.js';
+
+/** Pages of 64 KiB, as the kernel's module was linked (`runner/web/build.rs`). */
+const MEMORY = { initial: 256, maximum: 32768, shared: true };
+/** Words of the control block: the next thread's number, messages of output that were sent. */
+const CONTROL = [1, 0];
+/** `runner/web/src/slots.rs`: states of a slot's lowest two bits. */
+const GUEST = 2;
+const TAKEN = 3;
+/** How long a guest that is to end may take to come to a call: then nobody has to end its worker. */
+const GRACE = 5;
+
+export const bytesOf = (data) => (typeof data === 'string' ? new TextEncoder().encode(data) : data);
+
+/** The kernel with its workers. It has one session, and runs one call of it at a time. */
+export class Machine {
+  #memory = new WebAssembly.Memory(MEMORY);
+  #control = new Int32Array(new SharedArrayBuffer(4 * CONTROL.length));
+  #kernel;
+  #modules = [];
+  #slots = 0;
+  /** The worker that answers; all others run guests. */
+  #first;
+  #free = [];
+  /** Every worker, with its count of messages posted (shared with it) and of those heard. */
+  #all = new Map();
+  /** By slot: the worker that runs a guest there, and of which generation that is. */
+  #running = new Map();
+  #asked = new Map();
+  #lastId = 0;
+  /** How many messages of output were handed on, and by their number those that have come too early. */
+  #received = 0;
+  #early = new Map();
+  #run = null;
+  #isClosed = false;
+  #log;
+
+  /**
+   * @param {object} options see index.d.ts
+   * @returns {Promise<Machine>}
+   */
+  static async create(options = {}) {
+    const machine = new Machine();
+    machine.#log = options.log ?? (() => {});
+    CONTROL.forEach((value, n) => (machine.#control[n] = value));
+    const base = options.baseUrl === undefined ? undefined : new URL(options.baseUrl, pageUrl());
+    const part = (name) => {
+      if (base) return new URL(name, base);
+      throw new InvalidError(`neither baseUrl nor ${name} is given`);
+    };
+    try {
+      // The image is loaded by the worker that keeps it: it is large.
+      const image = options.image ? new Uint8Array(options.image) : part('image.webc').href;
+      const kernel = options.kernel ?? (await load(part('wasibox.wasm')));
+      machine.#kernel = await WebAssembly.compile(kernel);
+      machine.#first = await machine.#make();
+      const booted = await machine.ask('boot', { image });
+      ({ modules: machine.#modules, slots: machine.#slots } = booted);
+      const pool = Array.from({ length: options.workers ?? 3 }, () => machine.#make());
+      machine.#free.push(...(await Promise.all(pool)));
+      return machine;
+    } catch (error) {
+      machine.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Runs a call to its end; what the kernel tells of it.
+   * @param {object} asked `runner/web/src/session.rs`, `Command`
+   * @param {{ stdin: any, timeout?: number, signal?: AbortSignal, output: (stream: number, bytes: Uint8Array) => void }} how
+   */
+  async run(asked, { stdin, timeout, signal, output }) {
+    this.needOpen();
+    const ended = await new Promise((resolve, reject) => {
+      const stop = (byTimeout) => this.ask('interrupt', { byTimeout }).catch(reject);
+      const abort = () => stop(false);
+      const timer = timeout && setTimeout(() => stop(true), timeout * 1000);
+      const settle = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+        this.#run = null;
+        this.#hold();
+      };
+      this.#run = {
+        output,
+        abort,
+        room: () => {},
+        ended: null,
+        resolve: (told) => (settle(), resolve(told)),
+        reject: (error) => (settle(), reject(error)),
+      };
+      signal?.addEventListener('abort', abort, { once: true });
+      this.ask('run', { asked })
+        .then(() => this.#feed(stdin))
+        .catch((error) => this.#run?.reject(error));
+    });
+    const { outcome, failed } = JSON.parse(ended);
+    if (failed) throw errorOf(failed);
+    return outcome;
+  }
+
+  /** Ends the call that runs, if one does. */
+  interrupt() {
+    this.#run?.abort();
+  }
+
+  /** Writes the input of the run, as there is room. */
+  async #feed(stdin) {
+    const run = this.#run;
+    const source = typeof stdin === 'string' || stdin instanceof Uint8Array ? [stdin] : stdin;
+    for await (const data of source) {
+      let rest = bytesOf(data);
+      while (rest.length > 0 && this.#run === run) {
+        const room = new Promise((resolve) => (run.room = resolve));
+        const taken = await this.ask('input', { bytes: rest });
+        rest = rest.subarray(taken);
+        if (rest.length > 0) await Promise.race([room, new Promise((r) => setTimeout(r, 50))]);
+      }
+      if (this.#run !== run) return;
+    }
+    await this.ask('inputEnd');
+  }
+
+  /** Ends all that runs, and gives back the memory. */
+  close() {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const gone = new ClosedError('the session is closed');
+    for (const { reject } of this.#asked.values()) reject(gone);
+    this.#run?.reject(gone);
+    for (const worker of this.#all.keys()) worker.terminate();
+    this.#all.clear();
+    this.#free = [];
+    this.#memory = null;
+  }
+
+  get closed() {
+    return this.#isClosed;
+  }
+
+  /** What the session has: workers, how many of them wait, bytes of the kernel with all files. */
+  get usage() {
+    const kernelBytes = this.#memory?.buffer.byteLength ?? 0;
+    return { workers: this.#all.size, free: this.#free.length, kernelBytes };
+  }
+
+  needOpen() {
+    if (this.#isClosed) throw new ClosedError('the session is closed');
+  }
+
+  ask(type, message = {}) {
+    if (this.#isClosed) return Promise.reject(new ClosedError('the session is closed'));
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#asked.set(id, { resolve, reject });
+      this.#hold();
+      this.#first.postMessage({ ...message, type, id });
+    });
+  }
+
+  /** Keeps a program going as long as it waits for this session. */
+  #hold() {
+    if (this.#first) hold(this.#first, this.#asked.size > 0 || this.#run !== null);
+  }
+
+  #make() {
+    return new Promise((resolve, reject) => {
+      const failed = (error) => {
+        reject(error);
+        this.#failed(worker, error);
+      };
+      const count = { posted: new Int32Array(new SharedArrayBuffer(4)), heard: 0, allHeard: null };
+      const worker = startWorker((message) => {
+        count.heard++;
+        if (message.type === 'ready') resolve(worker);
+        else this.#hear(worker, message);
+        if (count.heard === Atomics.load(count.posted, 0)) count.allHeard?.();
+      }, failed);
+      this.#all.set(worker, count);
+      hold(worker, true);
+      const [kernel, memory, control] = [this.#kernel, this.#memory, this.#control];
+      worker.postMessage({ type: 'start', kernel, memory, control, posted: count.posted });
+    }).then((worker) => (hold(worker, false), worker));
+  }
+
+  /** A worker has died of an error of ours: the memory that all share may be in the middle of something. */
+  #failed(worker, error) {
+    if (!this.#all.has(worker)) return;
+    this.#log(`worker: ${error.message}`);
+    this.#run?.reject(new WasiboxError(`a worker has failed: ${error.message}`));
+    this.close();
+  }
+
+  #hear(worker, message) {
+    switch (message.type) {
+      case 'answer': {
+        const asked = this.#asked.get(message.id);
+        this.#asked.delete(message.id);
+        this.#hold();
+        if (message.error === undefined) asked?.resolve(message.value);
+        else asked?.reject(errorOf(message.error));
+        break;
+      }
+      case 'thread':
+        this.#begin(message).catch((error) => this.#failed(worker, error));
+        break;
+      case 'free':
+        this.#free.push(worker);
+        break;
+      case 'running':
+        this.#running.set(message.slot, { worker, generation: message.generation });
+        break;
+      case 'interrupt':
+        setTimeout(() => this.#end(message.slot, message.generation), GRACE);
+        break;
+      case 'output':
+        this.#early.set(message.number, message);
+        this.#output();
+        this.#settle();
+        break;
+      case 'room':
+        this.#run?.room();
+        break;
+      case 'done':
+        if (this.#run) this.#run.ended = message;
+        this.#settle();
+        break;
+      case 'log':
+        this.#log(message.text);
+        break;
+    }
+  }
+
+  /** Hands on what has come, in the order in which it was written: messages of several workers come in any order. */
+  #output() {
+    for (let next; (next = this.#early.get(this.#received)); this.#received++) {
+      this.#early.delete(this.#received);
+      this.#run?.output(next.stream, next.bytes);
+    }
+  }
+
+  /** A run is over when all its output has come. */
+  #settle() {
+    const ended = this.#run?.ended;
+    if (ended && this.#received >= ended.sent) this.#run.resolve(ended.told);
+  }
+
+  /** Gives a thread of the kernel a worker. */
+  async #begin({ tid, argument }) {
+    const worker = this.#free.pop() ?? (await this.#make());
+    worker.postMessage({ type: 'thread', tid, argument, modules: this.#modules });
+  }
+
+  /** Ends the guest of a slot if it is still that one and in its own code; else the kernel does. */
+  #end(slot, generation) {
+    if (this.#isClosed) return;
+    const running = this.#running.get(slot);
+    if (running?.generation !== generation) {
+      // Told of later, or not any more: the kernel asks again as long as it has not ended.
+      return;
+    }
+    const words = new Int32Array(this.#memory.buffer, this.#slots, slot + 1);
+    const [guest, taken] = [(generation << 2) | GUEST, (generation << 2) | TAKEN];
+    if (Atomics.compareExchange(words, slot, guest, taken) !== guest) return;
+    this.#running.delete(slot);
+    this.#terminate(running.worker)
+      .then(() => this.ask('reap', { slot }))
+      .catch(() => {});
+  }
+
+  /** Ends a worker that posts no more, once all that it has posted was heard. */
+  async #terminate(worker) {
+    const count = this.#all.get(worker);
+    if (count.heard < Atomics.load(count.posted, 0)) {
+      await new Promise((resolve) => (count.allHeard = resolve));
+    }
+    this.#all.delete(worker);
+    await worker.terminate();
+  }
+}
+
+function pageUrl() {
+  return globalThis.location?.href ?? import.meta.url;
+}

@@ -1,0 +1,258 @@
+// Sessions: the names of the package for Node.
+
+import { CommandError, FileError, InvalidError, NotFoundError } from './errors.js';
+import { Machine, bytesOf } from './machine.js';
+import { Outcome } from './outcome.js';
+
+/** An entry of a directory as the kernel tells it. */
+function entry({ modified, target = null, kind, ...rest }) {
+  return { ...rest, kind, modified: modified / 1e9, target, isDirectory: kind === 'directory' };
+}
+
+/** Files, a shell, interpreters that stay, and the history of files and shell. Calls of a session take turns. */
+export class Session {
+  #machine;
+  #queue = Promise.resolve();
+
+  #options;
+
+  /** @param {object} options see index.d.ts */
+  static async create(options = {}) {
+    const session = new Session();
+    session.#machine = await Machine.create(options);
+    session.#options = options;
+    return session;
+  }
+
+  /** A session out of what `export` has written, here or by the native runner (`.wbs`). */
+  static async load(source, options = {}) {
+    const session = await Session.create(options);
+    try {
+      await session.#machine.ask('import', { bytes: new Uint8Array(source) });
+      return session;
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+  }
+
+  // Calls.
+
+  /**
+   * Runs a command to its end: a script for the session's shell, which goes on with directory, variables and functions of
+   * the script before, or a list of arguments, run without the shell. One that fails is an outcome, too.
+   */
+  exec(what, options = {}) {
+    const { env, cwd, listFiles } = options;
+    const asked = { env, cwd, list_files: listFiles };
+    return this.#call({ ...asked, ...(typeof what === 'string' ? { script: what } : { argv: [...what] }) }, options);
+  }
+
+  /** Runs a cell in the session's Python interpreter: variables and imports are there for the next one. */
+  python(code, options = {}) {
+    return this.#call({ python: code }, options);
+  }
+
+  /** The same in its JavaScript interpreter: `await` and `import` are allowed at its top. */
+  javascript(code, options = {}) {
+    return this.#call({ javascript: code }, options);
+  }
+
+  #call(asked, options) {
+    return this.#turn(() => this.#run({ ...asked, max_output: options.maxOutput }, options));
+  }
+
+  /** Has something done when all that was asked for before is done. */
+  #turn(act) {
+    const done = this.#queue.then(act);
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+
+  async #run(asked, { stdin = '', timeout, signal, onStdout, onStderr, check = false }) {
+    signal?.throwIfAborted();
+    const parts = [[], [], []];
+    const tell = [null, onStdout, onStderr].map((told) => told && { told, decoder: new TextDecoder() });
+    let thrown;
+    const give = (stream, bytes, more) => {
+      const { told, decoder } = tell[stream] ?? {};
+      const text = decoder?.decode(bytes, { stream: more });
+      if (!text || thrown) return;
+      try {
+        told(text);
+      } catch (error) {
+        // Who reads cannot go on: the call ends.
+        thrown = { error };
+        this.interrupt();
+      }
+    };
+    const output = (stream, bytes) => {
+      parts[stream].push(bytes);
+      give(stream, bytes, true);
+    };
+    const told = await this.#machine.run(asked, { stdin, timeout, signal, output });
+    [1, 2].forEach((stream) => give(stream, new Uint8Array(0), false));
+    if (thrown) throw thrown.error;
+    signal?.throwIfAborted();
+    const outcome = new Outcome(told, parts, (path) => this.read(path));
+    if (check && !outcome.ok) throw new CommandError(outcome);
+    return outcome;
+  }
+
+  /** Ends the call that runs, if one does. */
+  interrupt() {
+    this.#machine.interrupt();
+  }
+
+  /** Ends the interpreters; the next cell begins a new one. */
+  reset() {
+    return this.#past('reset').then(() => {});
+  }
+
+  // Files. Relative paths are from the directory that the shell is in.
+
+  /** A file's bytes. */
+  read(path) {
+    return this.#turn(() => this.#machine.ask('readFile', { path }));
+  }
+
+  /** A file's text. */
+  async readText(path, encoding = 'utf-8') {
+    return new TextDecoder(encoding).decode(await this.read(path));
+  }
+
+  /** Makes a file's content this; folders above it are made. A text is written as UTF-8. */
+  async write(path, data) {
+    const bytes = bytesOf(data);
+    await this.#turn(() => this.#machine.ask('writeFile', { path, bytes }));
+  }
+
+  /** Any request about files, in the words of docs/files.md: `{ grep: { pattern: "x" } }`. */
+  files(request) {
+    return this.#turn(() => this.#machine.ask('files', { request }));
+  }
+
+  /** What is in a directory, so many levels deep. */
+  async list(path = '.', { depth = 1, hidden = true } = {}) {
+    const found = [];
+    for (;;) {
+      const { entries } = await this.files({ ls: { path, depth, hidden, offset: found.length } });
+      found.push(...entries.entries.map(entry));
+      if (entries.next_offset == null || entries.entries.length === 0) return found;
+    }
+  }
+
+  /** What is at a path. */
+  async stat(path, { follow = true } = {}) {
+    return entry((await this.files({ stat: { path, follow } })).stat);
+  }
+
+  /** Whether something is at a path. */
+  async exists(path) {
+    try {
+      await this.stat(path);
+      return true;
+    } catch (error) {
+      if (error instanceof FileError && error.code === 'ENOENT') return false;
+      throw error;
+    }
+  }
+
+  /** Removes a file or, with `recursive`, a directory; gives how many were removed. */
+  async delete(path, { recursive = false } = {}) {
+    return (await this.files({ delete: { path, recursive } })).deleted.count;
+  }
+
+  /** Gives a file or a directory another name. */
+  async move(from, to) {
+    await this.files({ move: { from, to } });
+  }
+
+  /** Makes a directory and those above it. */
+  async makeDir(path) {
+    await this.files({ make_dir: { path } });
+  }
+
+  // History.
+
+  #past(request) {
+    return this.#turn(() => this.#machine.ask('past', { request }));
+  }
+
+  /** The directory in which the next script begins. */
+  cwd() {
+    return this.#past('directory');
+  }
+
+  /** The number of the commit that it is at: what the last call has left. */
+  async head() {
+    return (await this.#past('tags')).head;
+  }
+
+  /** All commits, the oldest first, those that were undone too. */
+  async history() {
+    const told = await this.#past('history');
+    return told.map(({ exit_code: exitCode, changed_files: changedFiles, ...rest }) => ({ ...rest, exitCode, changedFiles }));
+  }
+
+  /** Goes back to the commit before this one, with files and shell; gives its number. */
+  undo() {
+    return this.#past('undo');
+  }
+
+  /** Goes forward again after `undo`, if nothing was done since. */
+  redo() {
+    return this.#past('redo');
+  }
+
+  /** The number of the commit that it is at, to `restore` later; with a tag that leads to it. */
+  async snapshot(tag) {
+    const number = await this.head();
+    if (tag !== undefined) await this.#past({ tag: [tag, number] });
+    return number;
+  }
+
+  /** Makes everything as it was at a commit, by a new one, which can be undone; gives its number. */
+  async restore(to) {
+    const number = typeof to === 'string' ? (await this.tags()).get(to) : to;
+    if (number === undefined) throw new NotFoundError(`no tag '${to}'`);
+    if (!Number.isSafeInteger(number) || number < 0) throw new InvalidError(`${number} is no commit's number`);
+    return this.#past({ restore: number });
+  }
+
+  /** The names of commits. */
+  async tags() {
+    return new Map(Object.entries((await this.#past('tags')).tags));
+  }
+
+  /** A second session that is what this one is. It has a kernel of its own, and the image a second time. */
+  async fork() {
+    return Session.load(await this.export({ history: true }), this.#options);
+  }
+
+  /** The session as it is, or with all its history (`.wbs`), for `Session.load` here or in the native packages. */
+  export({ history = false } = {}) {
+    return this.#turn(() => this.#machine.ask('export', { all: history }));
+  }
+
+  // Its life.
+
+  /** Ends all that runs, and gives back the memory. */
+  async close() {
+    this.#machine.close();
+  }
+
+  /** Whether it was closed. */
+  get closed() {
+    return this.#machine.closed;
+  }
+
+  [Symbol.asyncDispose]() {
+    return this.close();
+  }
+
+  /** What the session has: workers, how many of them wait, bytes of the kernel with all files. */
+  get usage() {
+    return this.#machine.usage;
+  }
+}
