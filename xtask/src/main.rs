@@ -108,8 +108,8 @@ const TASKS: &[(&str, &str, &str)] = &[
     ("metrics", "", "count what docs/fidelity.md asks for: lines, long functions, flags"),
     (
         "platforms",
-        "[TARGET...]",
-        "check that our crates compile for platforms that are not run here; docs/platforms.md",
+        "[--run | TARGET...]",
+        "check that our crates compile for platforms that are not run here, or run what qemu can; docs/platforms.md",
     ),
     ("tidy", "", "check crate arrows, unsafe placement, the applet table"),
     ("deny", "", "check licences and advisories of dependencies with cargo-deny"),
