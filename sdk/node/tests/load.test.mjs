@@ -23,24 +23,27 @@ test("100 calls at once, over 200 sessions and of one", async () => {
   });
 });
 
-test("10,000 calls leave nothing", () =>
+test("thousands of calls leave nothing", () =>
   using({}, async (s) => {
     const data = Buffer.alloc(100_000, 7);
     await s.write("/tmp/data", data);
     const acts = [
-      [() => s.stat("/tmp"), 2000, 8000],
-      [async () => assert.equal((await s.read("/tmp/data")).length, data.length), 500, 1500],
+      [() => s.stat("/tmp"), 2000],
+      [async () => assert.equal((await s.read("/tmp/data")).length, data.length), 500],
       // The history of a call takes about a kilobyte in the store.
-      [async () => assert.ok((await s.exec(["true"], { listFiles: false })).ok), 100, 500],
+      [async () => assert.ok((await s.exec(["true"], { listFiles: false })).ok), 100],
     ];
-    for (const [act, warm, count] of acts) {
-      for (let n = 0; n < warm; n += 1) await act();
-      global.gc?.();
-      const before = process.memoryUsage.rss();
-      for (let n = 0; n < count; n += 1) await act();
-      global.gc?.();
-      const grown = process.memoryUsage.rss() - before;
-      assert.ok(grown < (16 << 20), `${act}: ${grown} bytes`);
+    for (const [act, count] of acts) {
+      // Buffers wait for the collector, as many as it pleases; so the largest size rises for some
+      // rounds and then no more. With a leak each round makes it larger.
+      const peaks = [];
+      const rises = () => peaks.length < 2 || peaks.at(-1) - peaks.at(-2) > (4 << 20);
+      while (rises() && peaks.length < 8) {
+        for (let n = 0; n < count; n += 1) await act();
+        global.gc?.();
+        peaks.push(Math.max(process.memoryUsage.rss(), peaks.at(-1) ?? 0));
+      }
+      assert.ok(!rises(), `${act}: ${peaks.map((bytes) => bytes >> 20)} MiB`);
     }
   }));
 
