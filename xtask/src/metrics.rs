@@ -105,9 +105,6 @@ pub fn run() -> Result<ExitCode> {
     let sites = sniffing(&shell("shell"));
     println!("decisions by the text of a message in shell/: {}", sites.len());
     sites.iter().for_each(|site| println!("    {site}"));
-    let bare = without_cases(&sources)?;
-    println!("applets of tools/ without tests/cases/tools/NAME.toml: {}", bare.len());
-    println!("    {}", bare.join(" "));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -244,28 +241,6 @@ fn sniffing(sources: &[&Source]) -> Vec<String> {
         }
     }
     out
-}
-
-/// Applets of the tools' tables that no file of cases is named after.
-fn without_cases(sources: &[Source]) -> Result<Vec<String>> {
-    let cases = env::root().join("tests/cases/tools");
-    let mut out = Vec::new();
-    for source in
-        sources.iter().filter(|s| s.area == "tools" && !s.path.starts_with("tools/applet"))
-    {
-        for call in source.text.split("Applet::").skip(1) {
-            let Some((_, rest)) = call.split_once("(\"").filter(|(kind, _)| kind.len() < 12) else {
-                continue;
-            };
-            let name = rest.split('"').next().unwrap_or_default();
-            if !name.is_empty() && !cases.join(format!("{name}.toml")).is_file() {
-                out.push(name.to_string());
-            }
-        }
-    }
-    out.sort();
-    out.dedup();
-    Ok(out)
 }
 
 /// The size of the largest set of functions that can all reach each other (Tarjan, without recursion).

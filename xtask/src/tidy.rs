@@ -243,10 +243,11 @@ fn shown(path: &Path) -> String {
 }
 
 /// Runs `--help` of every applet of the native binary: each must answer on stdout with status 0,
-/// except those whose standard forbids options.
+/// except those whose standard forbids options. Each has a file of cases, the shell a folder.
 fn applets(out: &mut Vec<String>) -> Result<()> {
     /// `true`, `false`, `echo`, `test` take no options by POSIX or bash's builtin.
     const NO_OPTIONS: &[&str] = &["[", "echo", "false", "test", "true", ":", "yes"];
+    const SHELLS: &[&str] = &["bash", "sh"];
     let mut build = env::cargo();
     env::run(build.args(["build", "--quiet", "--locked", "-p", "box"]))?;
     let target = std::env::var_os("CARGO_TARGET_DIR")
@@ -258,6 +259,10 @@ fn applets(out: &mut Vec<String>) -> Result<()> {
         out.push("the applet table is not sorted".to_string());
     }
     for name in names {
+        let cases = env::root().join(format!("tests/cases/tools/{name}.toml"));
+        if !SHELLS.contains(&name) && !cases.is_file() {
+            out.push(format!("{} is not there", shown(&cases)));
+        }
         if NO_OPTIONS.contains(&name) {
             continue;
         }

@@ -61,7 +61,9 @@ fn oracle() {
     };
     let knows = |path: &Path, f: &CaseFile| {
         let is_theirs = is_gnu || !f.authority.starts_with("gawk");
-        let known = (newer || f.authority != "jq 1.8") && is_theirs && is_here(path);
+        // A port of the host's may be somebody else's.
+        let needs_port = f.authority.contains("netcat");
+        let known = (newer || f.authority != "jq 1.8") && is_theirs && is_here(path) && !needs_port;
         if !known {
             eprintln!("{} stands unconfirmed: no {} here", path.display(), f.authority);
         }

@@ -10,7 +10,7 @@
 //! | `shrink` | the smallest script that still differs |
 //! | `report` | telling it; cases for `tests/cases` |
 //!
-//! Differences become cases in `tests/cases/shell/fuzz*.toml` once mended. `cargo xtask fuzz shell` builds the shell and runs this.
+//! Differences become cases of their feature in `tests/cases/shell/` once mended. `cargo xtask fuzz shell` builds the shell and runs this.
 #![forbid(unsafe_code)]
 
 mod compare;

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::rc::Rc;
 use std::time::Duration;
 
 use box_applet::Ctx;
@@ -31,7 +32,7 @@ pub(super) struct Job<'a, 'c> {
     pub(super) log: Log,
     pub(super) jar: Jar,
     /// The file of `-O`, once it is open.
-    shared: Option<File>,
+    shared: Option<Rc<File>>,
     /// What was fetched in all.
     pub(super) files: u64,
     pub(super) bytes: u64,
@@ -456,7 +457,7 @@ impl<'a, 'c> Job<'a, 'c> {
             let shown = quote(place.shown());
             self.all(&format!("Saving to: {shown}\n"));
         }
-        let mut file = match self.open(&place, start) {
+        let file = match self.open(&place, start) {
             Ok(file) => file,
             Err(e) => {
                 let name = plain(place.shown());
@@ -464,7 +465,7 @@ impl<'a, 'c> Job<'a, 'c> {
                 return Ended::Failed(Fault::File);
             }
         };
-        let body = match self.body(exchange, &mut file, start, whole, &hop.url) {
+        let body = match self.body(exchange, file.as_deref(), start, whole, &hop.url) {
             Ok(body) => body,
             Err(e) => {
                 if e.kind() != io::ErrorKind::BrokenPipe {
@@ -485,15 +486,15 @@ impl<'a, 'c> Job<'a, 'c> {
     }
 
     /// `None` is standard output.
-    fn open(&mut self, place: &Place, start: u64) -> io::Result<Option<File>> {
+    fn open(&mut self, place: &Place, start: u64) -> io::Result<Option<Rc<File>>> {
         match place {
             Place::Stdout => Ok(None),
-            Place::Own(_, path) => save::open(path, start).map(Some),
+            Place::Own(_, path) => save::open(path, start).map(|file| Some(Rc::new(file))),
             Place::Shared(name) => {
                 if self.shared.is_none() {
-                    self.shared = Some(save::shared(self.ctx, name, start > 0)?);
+                    self.shared = Some(Rc::new(save::shared(self.ctx, name, start > 0)?));
                 }
-                self.shared.as_ref().map(File::try_clone).transpose()
+                Ok(self.shared.clone())
             }
         }
     }
@@ -502,7 +503,7 @@ impl<'a, 'c> Job<'a, 'c> {
     fn body(
         &mut self,
         exchange: &Exchange,
-        file: &mut Option<File>,
+        file: Option<&File>,
         start: u64,
         whole: Option<u64>,
         url: &Url,
@@ -578,9 +579,9 @@ impl<'a, 'c> Job<'a, 'c> {
     }
 }
 
-fn put(ctx: &mut Ctx<'_>, file: &mut Option<File>, bytes: &[u8]) -> io::Result<()> {
+fn put(ctx: &mut Ctx<'_>, file: Option<&File>, bytes: &[u8]) -> io::Result<()> {
     match file {
-        Some(file) => file.write_all(bytes),
+        Some(mut file) => file.write_all(bytes),
         None => save::stdout(ctx, bytes),
     }
 }
