@@ -24,6 +24,7 @@ const PARTS: &[(&str, &str)] = &[
     ("zlib", include_str!("../lib/zlib.js")),
     ("compress", include_str!("../lib/compress.js")),
     ("crypto", include_str!("../lib/crypto.js")),
+    ("crypto_ciphers", include_str!("../lib/crypto_ciphers.js")),
     ("source_maps", include_str!("../lib/source_maps.js")),
     ("modules", include_str!("../lib/modules.js")),
     ("main", include_str!("../lib/main.js")),
