@@ -81,23 +81,38 @@ function join(parts) {
 
 // --- keys ----------------------------------------------------------------------------------------
 
+// Secret keys have `bytes`; public and private ones a `key` (crypto_keys.js).
 class KeyObjectHandle {
-  init(type, data) {
-    if (type !== host.binding('crypto').kKeyTypeSecret) throw new Error('Asymmetric keys are not available in this sandbox');
+  init(type, data, format, encoding, passphrase, curve) {
+    const k = host.binding('crypto');
     this.type = type;
-    this.bytes = new Uint8Array(view(data));
+    if (type !== k.kKeyTypeSecret) this.key = host.keys.read(type === k.kKeyTypePrivate, data, format, encoding, passphrase, curve);
+    else if (format === k.kKeyFormatJWK) this.bytes = new Uint8Array(buffer(String(data.k), 'base64url'));
+    else this.bytes = new Uint8Array(view(data));
     return this;
   }
   getKeyType() { return this.type; }
   getSymmetricKeySize() { return this.bytes.length; }
-  export() { return buffer(this.bytes); }
+  getAsymmetricKeyType() { return this.key.type; }
+  keyDetail(target) { return host.keys.describe(target, this.key); }
+  export(...how) { return this.key ? host.keys.write(this.key, ...how) : buffer(this.bytes); }
   exportJwk(target) {
+    if (this.key) return host.keys.toJwk(target, this.key);
     target.kty = 'oct';
     target.k = buffer(this.bytes).toString('base64url');
     return target;
   }
-  equals(other) { return native.compare(this.bytes, other.bytes) === 0; }
+  exportECPublicRaw(form) { return buffer(host.keys.formOf(this.key, form)); }
+  exportECPrivateRaw() { return buffer(host.keys.rawPart(this.key, 'scalar')); }
+  rawPublicKey() { return buffer(host.keys.rawPart(this.key, 'point')); }
+  rawPrivateKey() { return buffer(host.keys.rawPart(this.key, 'seed')); }
+  rawSeed() { throw host.keys.incompatible(); }
+  checkEcKeyData() { return this.key.type === 'ec'; }
+  equals(other) {
+    return this.key ? other.key !== undefined && host.keys.equal(this.key, other.key) : native.compare(this.bytes, other.bytes) === 0;
+  }
 }
+host.KeyObjectHandle = KeyObjectHandle;
 
 // Classes with slots that only native code reads: the arguments of their constructor.
 const slots = new WeakMap();
@@ -230,7 +245,8 @@ host.bindings.crypto = () => ({
   getCachedAliases: () => ({}),
   ...host.moreOfCrypto,
   ...host.ciphers,
-  getCurves: () => [],
+  ...host.signing,
+  ...host.agreement,
   oneShotDigest(name, id, cache, input, output, encodingId, length) {
     const size = native.hashSize(name) ?? undefined;
     if (size === undefined) throw new Error(`Digest method ${name} is not supported`);

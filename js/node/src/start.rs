@@ -10,46 +10,51 @@ use std::io::Write;
 use std::rc::Rc;
 
 /// The files of the JavaScript half, in the order in which they are run.
-const PARTS: &[(&str, &str)] = &[
-    ("boot", include_str!("../lib/boot.js")),
-    ("values", include_str!("../lib/values.js")),
-    ("buffer", include_str!("../lib/buffer.js")),
-    ("files", include_str!("../lib/files.js")),
-    ("copy", include_str!("../lib/copy.js")),
-    ("process", include_str!("../lib/process.js")),
-    ("streams", include_str!("../lib/streams.js")),
-    ("http_parser", include_str!("../lib/http_parser.js")),
-    ("net", include_str!("../lib/net.js")),
-    ("outside", include_str!("../lib/outside.js")),
-    ("zlib", include_str!("../lib/zlib.js")),
-    ("compress", include_str!("../lib/compress.js")),
-    ("crypto", include_str!("../lib/crypto.js")),
-    ("crypto_ciphers", include_str!("../lib/crypto_ciphers.js")),
-    ("source_maps", include_str!("../lib/source_maps.js")),
-    ("modules", include_str!("../lib/modules.js")),
-    ("main", include_str!("../lib/main.js")),
-    ("positions", include_str!("../lib/positions.js")),
-    ("strings", include_str!("../lib/strings.js")),
-    ("cell", include_str!("../lib/cell.js")),
+const PARTS: &[&str] = &[
+    "boot", "values", "buffer", "files", "copy", "process", "streams", "http_parser", "net",
+    "outside", "zlib", "compress", "crypto", "crypto_ciphers", "crypto_der", "crypto_keys",
+    "crypto_sign", "crypto_agree", "source_maps", "modules", "main", "positions", "strings",
+    "cell",
 ];
-/// Files that stand for ones of Node's library.
-const ESM_LOADER: (&str, &str) = ("esm_loader", include_str!("../lib/esm_loader.js"));
-const BUNDLE: (&str, &str) = ("bundle", include_str!("../lib/bundle.js"));
-const TYPESCRIPT: (&str, &str) = ("typescript", include_str!("../lib/typescript.js"));
-const TLS_WRAP: (&str, &str) = ("tls_wrap", include_str!("../lib/tls_wrap.js"));
+/// Files that stand for ones of Node's library, by the property of `native` that has their text.
+const STAND_INS: &[(&str, &str)] = &[
+    ("esmLoader", "esm_loader"),
+    ("typescript", "typescript"),
+    ("bundle", "bundle"),
+    ("tlsWrap", "tls_wrap"),
+];
 
-/// A part's text; outside of an image from the folder that this variable names, so that whoever works on one
-/// need not build.
-fn text((name, built_in): (&str, &str)) -> String {
-    #[cfg(not(target_os = "wasi"))]
-    if let Some(folder) = std::env::var_os("WASIBOX_JS_PARTS") {
-        let file = std::path::Path::new(&folder).join(name).with_extension("js");
-        if let Ok(text) = std::fs::read_to_string(file) {
-            return text;
-        }
+/// All of them, made by `build.rs`: each file's name, a zero byte, its text, a zero byte; packed by Zstandard.
+static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/parts.zst"));
+/// The length of that unpacked.
+const UNPACKED: usize = include!(concat!(env!("OUT_DIR"), "/parts.len"));
+
+/// The files by their names, for as long as the preparation takes.
+struct Parts(String);
+
+impl Parts {
+    fn unpack() -> std::io::Result<Parts> {
+        let damaged = || std::io::Error::new(std::io::ErrorKind::InvalidData, "not our parts");
+        let mut text = vec![0; UNPACKED];
+        let length = zstd_safe::decompress(&mut text[..], PACKED).map_err(|_| damaged())?;
+        text.truncate(length);
+        String::from_utf8(text).map(Parts).map_err(|_| damaged())
     }
-    let _ = name;
-    built_in.to_string()
+
+    /// A file's text; outside of an image from the folder that this variable names, so that whoever works on one
+    /// need not build.
+    fn text(&self, name: &str) -> String {
+        #[cfg(not(target_os = "wasi"))]
+        if let Some(folder) = std::env::var_os("WASIBOX_JS_PARTS") {
+            let file = std::path::Path::new(&folder).join(name).with_extension("js");
+            if let Ok(text) = std::fs::read_to_string(file) {
+                return text;
+            }
+        }
+        let mut words = self.0.split('\0');
+        let found = words.by_ref().position(|word| word == name).and_then(|_| words.next());
+        found.unwrap_or_default().to_string()
+    }
 }
 
 /// Bytes of the stack that scripts may use. The engine counts the part of its frames that lies in linear
@@ -118,6 +123,7 @@ enum StartError {
 /// Engine and library up to where arguments matter.
 fn prepare() -> std::result::Result<(), StartError> {
     let library = Rc::new(Library::open()?);
+    let parts = Parts::unpack()?;
     let runtime = Runtime::new()?;
     runtime.set_max_stack_size(STACK);
     runtime.set_gc_threshold(COLLECT);
@@ -126,7 +132,7 @@ fn prepare() -> std::result::Result<(), StartError> {
     runtime.set_interrupt_handler(Some(Box::new(native::deadline::is_over)));
     let [go_on, cell, rejected] = context.with(|ctx| {
         js_engine::shared::enable(&ctx);
-        let made = boot(&ctx, &library).catch(&ctx);
+        let made = boot(&ctx, &library, &parts).catch(&ctx);
         made.map_err(|e| StartError::Thrown(e.to_string()))
     })?;
     track_rejections(&runtime, rejected);
@@ -143,25 +149,24 @@ fn prepare() -> std::result::Result<(), StartError> {
 type Kept = Persistent<Function<'static>>;
 
 /// Runs the JavaScript half; its functions `goOn`, `cell` and `onRejection`.
-fn boot(ctx: &Ctx<'_>, library: &Rc<Library>) -> Result<[Kept; 3]> {
+fn boot(ctx: &Ctx<'_>, library: &Rc<Library>, parts: &Parts) -> Result<[Kept; 3]> {
     let native = native::object(ctx)?;
     let names: Vec<String> = library.names().map(str::to_string).collect();
     native.set("libraryNames", names)?;
     let library = library.clone();
     native.set("librarySource", Func::from(move |name: String| library.source(&name)))?;
-    native.set("esmLoader", text(ESM_LOADER))?;
-    native.set("typescript", text(TYPESCRIPT))?;
-    native.set("bundle", text(BUNDLE))?;
-    native.set("tlsWrap", text(TLS_WRAP))?;
+    for (property, name) in STAND_INS {
+        native.set(*property, parts.text(name))?;
+    }
     native.set("setModuleHooks", Func::from(modules::set_hooks))?;
     native.set("runModule", Func::from(modules::run_module))?;
     native.set("importModule", Func::from(modules::import_module))?;
     let host = Object::new(ctx.clone())?;
-    for part in PARTS {
+    for name in PARTS {
         let mut options = rquickjs::context::EvalOptions::default();
         options.strict = false;
-        options.filename = Some(format!("host:{}", part.0));
-        let part: Function = ctx.eval_with_options(text(*part), options)?;
+        options.filename = Some(format!("host:{name}"));
+        let part: Function = ctx.eval_with_options(parts.text(name), options)?;
         part.call::<_, ()>((native.clone(), host.clone()))?;
     }
     host.get::<_, Function>("prepare")?.call::<_, ()>(())?;

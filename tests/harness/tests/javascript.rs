@@ -86,6 +86,16 @@ fn network() {
 }
 
 #[test]
+fn crypto() {
+    file("crypto.js");
+}
+
+#[test]
+fn keys() {
+    file("keys.js");
+}
+
+#[test]
 fn strings() {
     file("strings.js");
 }

@@ -4,11 +4,15 @@
 //! |---|---|
 //! | `hash` | hashes, HMAC, and the derivation of keys by them |
 //! | `cipher` | AES in its modes, ChaCha20, both with authentication: states that take bytes piece by piece |
+//! | `number` | RSA, Diffie-Hellman, primes: arithmetic of large numbers |
+//! | `curve` | ECDSA and ECDH, Ed25519, X25519 |
 //!
 //! Names, encodings, padding of messages for RSA and the errors that scripts see are in `lib/crypto*.js`.
 
 mod cipher;
+mod curve;
 mod hash;
+mod number;
 
 use super::throw;
 use rquickjs::{ArrayBuffer, Ctx, Object, Result};
@@ -29,5 +33,7 @@ fn give(ctx: Ctx<'_>, made: Option<Vec<u8>>) -> Result<ArrayBuffer<'_>> {
 
 pub fn install<'js>(_: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     hash::install(native)?;
-    cipher::install(native)
+    cipher::install(native)?;
+    number::install(native)?;
+    curve::install(native)
 }

@@ -1,0 +1,288 @@
+//! Large numbers for RSA, Diffie-Hellman and tests of primes, by `num-bigint`, which is here for JavaScript's
+//! constants in any case. Numbers come and go as bytes, the highest first.
+//!
+//! Times of its operations depend on the numbers. What decrypts or signs with a private key of RSA is therefore
+//! blinded: the number that is raised to the secret power is one that nobody else knows.
+
+use super::super::{Bytes, throw};
+use super::give;
+use num_bigint::BigUint;
+use rquickjs::function::Func;
+use rquickjs::{ArrayBuffer, Ctx, Object, Result};
+
+/// Bits of the longest modulus that OpenSSL works with.
+const MOST_BITS: u64 = 16384;
+
+fn number(bytes: &Bytes) -> BigUint {
+    BigUint::from_bytes_be(&bytes.0)
+}
+
+/// A number in so many bytes.
+fn bytes_of(n: &BigUint, length: usize) -> Vec<u8> {
+    let short = n.to_bytes_be();
+    let mut out = vec![0; length.saturating_sub(short.len())];
+    out.extend_from_slice(&short);
+    out
+}
+
+/// A random number below `2^bits`.
+fn random(bits: u64) -> Option<BigUint> {
+    let mut bytes = vec![0; usize::try_from(bits.div_ceil(8)).ok()?];
+    getrandom::fill(&mut bytes).ok()?;
+    if let (Some(first), over) = (bytes.first_mut(), bits % 8)
+        && over != 0
+    {
+        *first &= (1 << over) - 1;
+    }
+    Some(BigUint::from_bytes_be(&bytes))
+}
+
+/// A random number of `2..n`.
+fn random_below(n: &BigUint) -> Option<BigUint> {
+    loop {
+        let r = random(n.bits())?;
+        if r > BigUint::from(1u8) && r < *n {
+            return Some(r);
+        }
+    }
+}
+
+/// `base` to the power `exponent`, modulo `modulus`, in as many bytes as the modulus has.
+fn mod_pow<'js>(
+    ctx: Ctx<'js>,
+    base: Bytes,
+    exponent: Bytes,
+    modulus: Bytes,
+) -> Result<ArrayBuffer<'js>> {
+    let m = number(&modulus);
+    if m == BigUint::ZERO || m.bits() > MOST_BITS {
+        return give(ctx, None);
+    }
+    let power = number(&base).modpow(&number(&exponent), &m);
+    give(ctx, Some(bytes_of(&power, m.to_bytes_be().len())))
+}
+
+/// Odd primes below 2000: what most numbers fail by.
+fn small_primes() -> Vec<u32> {
+    let is_prime = |n: u32| (2..).take_while(|d| d * d <= n).all(|d| n % d != 0);
+    (3..2000).filter(|n| is_prime(*n)).collect()
+}
+
+/// Whether no small prime divides the number; `None` if it is one itself, or a small number.
+fn by_small_primes(n: &BigUint, small: &[u32]) -> Option<bool> {
+    let two = BigUint::from(2u8);
+    if *n < two {
+        return Some(false);
+    }
+    if !n.bit(0) {
+        return Some(*n == two);
+    }
+    for p in small {
+        if n % *p == BigUint::ZERO {
+            return Some(*n == BigUint::from(*p));
+        }
+    }
+    None
+}
+
+/// Miller and Rabin's test by random bases: a composite number passes a round with a chance of a quarter at most.
+fn miller_rabin(n: &BigUint, rounds: u32) -> Option<bool> {
+    let one = BigUint::from(1u8);
+    let last = n - &one;
+    let twos = last.trailing_zeros()?;
+    let odd = &last >> twos;
+    'rounds: for _ in 0..rounds {
+        let mut x = random_below(&last)?.modpow(&odd, n);
+        if x == one || x == last {
+            continue;
+        }
+        for _ in 1..twos {
+            x = &x * &x % n;
+            if x == last {
+                continue 'rounds;
+            }
+        }
+        return Some(false);
+    }
+    Some(true)
+}
+
+fn is_prime(n: &BigUint, small: &[u32], rounds: u32) -> Option<bool> {
+    by_small_primes(n, small).map_or_else(|| miller_rabin(n, rounds), Some)
+}
+
+/// Rounds for a number that nobody chose (FIPS 186-5, table B.1, and then some).
+const ROUNDS: u32 = 8;
+/// Rounds for a number that somebody may have made to deceive, as OpenSSL has.
+const CHECK_ROUNDS: u32 = 64;
+
+/// Whether the number is prime; `rounds` are OpenSSL's "checks", 0 for its own choice.
+fn check_prime(ctx: Ctx<'_>, n: Bytes, rounds: u32) -> Result<bool> {
+    let rounds = if rounds == 0 { CHECK_ROUNDS } else { rounds.min(1024) };
+    is_prime(&number(&n), &small_primes(), rounds).ok_or_else(|| throw(&ctx, "EIO"))
+}
+
+/// What a prime has to be besides prime.
+struct Wanted {
+    bits: u64,
+    /// Whether `(p - 1) / 2` is one, too.
+    safe: bool,
+    /// `p mod add` is `rem`; nothing asked if `add` is 0.
+    add: BigUint,
+    rem: BigUint,
+    /// How many of the highest bits are set.
+    top: u64,
+}
+
+fn find_prime(wanted: &Wanted) -> Option<BigUint> {
+    let small = small_primes();
+    let one = BigUint::from(1u8);
+    loop {
+        let mut p = random(wanted.bits)?;
+        if wanted.add == BigUint::ZERO {
+            for bit in 0..wanted.top {
+                p.set_bit(wanted.bits - 1 - bit, true);
+            }
+            p.set_bit(0, true);
+            p.set_bit(1, wanted.safe || p.bit(1));
+        } else {
+            p = &p - &p % &wanted.add + &wanted.rem;
+        }
+        if p.bits() != wanted.bits {
+            continue;
+        }
+        let half = &p >> 1u8;
+        let hopeless = |n: &BigUint| by_small_primes(n, &small) == Some(false);
+        if hopeless(&p) || wanted.safe && (hopeless(&half) || !is_prime(&half, &small, 1)?) {
+            continue;
+        }
+        let rounds = if wanted.bits < 512 { CHECK_ROUNDS } else { ROUNDS };
+        let is_safe = !wanted.safe || is_prime(&half, &small, rounds)?;
+        if p > one && is_safe && is_prime(&p, &small, rounds)? {
+            return Some(p);
+        }
+    }
+}
+
+/// A random prime of so many bits.
+fn prime<'js>(
+    ctx: Ctx<'js>,
+    bits: u32,
+    safe: bool,
+    add: Bytes,
+    rem: Bytes,
+) -> Result<ArrayBuffer<'js>> {
+    let bits = u64::from(bits);
+    let (add, rem) = (number(&add), number(&rem));
+    if bits > MOST_BITS || bits < 2 {
+        return give(ctx, None);
+    }
+    let wanted = Wanted { bits, safe, add, rem, top: bits.min(2) };
+    let found = if bits == 2 { Some(BigUint::from(3u8)) } else { find_prime(&wanted) };
+    give(ctx, found.map(|p| bytes_of(&p, bits.div_ceil(8) as usize)))
+}
+
+/// A key pair of RSA (RFC 8017): `n, e, d, p, q, d mod p-1, d mod q-1, 1/q mod p`.
+fn rsa_pair<'js>(ctx: Ctx<'js>, bits: u32, exponent: u32) -> Result<Vec<ArrayBuffer<'js>>> {
+    let made = rsa_numbers(u64::from(bits), exponent).ok_or_else(|| throw(&ctx, "EINVAL"))?;
+    made.into_iter().map(|n| ArrayBuffer::new(ctx.clone(), n.to_bytes_be())).collect()
+}
+
+fn rsa_numbers(bits: u64, exponent: u32) -> Option<[BigUint; 8]> {
+    if !(512..=MOST_BITS).contains(&bits) || exponent < 3 || exponent % 2 == 0 {
+        return None;
+    }
+    let (one, e) = (BigUint::from(1u8), BigUint::from(exponent));
+    let part = |bits| -> Option<BigUint> {
+        let zero = || BigUint::ZERO;
+        let wanted = Wanted { bits, safe: false, add: zero(), rem: zero(), top: 2 };
+        loop {
+            let p = find_prime(&wanted)?;
+            if (&p - &one).modinv(&e).is_some() {
+                return Some(p);
+            }
+        }
+    };
+    loop {
+        let (mut p, mut q) = (part(bits.div_ceil(2))?, part(bits / 2)?);
+        if p < q {
+            std::mem::swap(&mut p, &mut q);
+        }
+        let n = &p * &q;
+        // Primes that are near to each other are found from their product.
+        if n.bits() != bits || (&p - &q).bits() < bits / 2 - 100 {
+            continue;
+        }
+        let (below_p, below_q) = (&p - &one, &q - &one);
+        let Some(d) = e.modinv(&(&below_p * &below_q)) else { continue };
+        let (dp, dq, qi) = (&d % &below_p, &d % &below_q, q.modinv(&p)?);
+        return Some([n, e, d, p, q, dp, dq, qi]);
+    }
+}
+
+/// The private operation of RSA with the numbers of [`rsa_pair`], blinded, by the Chinese remainder theorem.
+/// `EINVAL` for numbers that are not a key's.
+fn rsa_private<'js>(ctx: Ctx<'js>, key: Vec<Bytes>, data: Bytes) -> Result<ArrayBuffer<'js>> {
+    let numbers: Vec<BigUint> = key.iter().map(number).collect();
+    give(ctx, rsa_power(&numbers, &number(&data)))
+}
+
+fn rsa_power(key: &[BigUint], data: &BigUint) -> Option<Vec<u8>> {
+    let [n, e, _, p, q, dp, dq, qi] = key else { return None };
+    let is_odd = |n: &BigUint| n.bit(0) && n.bits() > 1;
+    if !(is_odd(n) && is_odd(p) && is_odd(q)) || n.bits() > MOST_BITS || data >= n || p * q != *n {
+        return None;
+    }
+    let (blind, back) = loop {
+        let r = random_below(n)?;
+        if let Some(back) = r.modinv(n) {
+            break (r, back);
+        }
+    };
+    let hidden = data * blind.modpow(e, n) % n;
+    let (of_p, of_q) = (hidden.modpow(dp, p), hidden.modpow(dq, q));
+    let difference = (&of_p + p - &of_q % p) % p;
+    let power = (of_q + q * (difference * qi % p)) * back % n;
+    // A key whose parts do not fit together must not tell its primes by a wrong result.
+    (power.modpow(e, n) == *data).then(|| bytes_of(&power, n.to_bytes_be().len()))
+}
+
+pub fn install(native: &Object<'_>) -> Result<()> {
+    native.set("modPow", Func::from(mod_pow))?;
+    native.set("checkPrime", Func::from(check_prime))?;
+    native.set("prime", Func::from(prime))?;
+    native.set("rsaPair", Func::from(rsa_pair))?;
+    native.set("rsaPrivate", Func::from(rsa_private))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_made_key_undoes_its_own_power() {
+        let key = rsa_numbers(1024, 65537).expect("a key");
+        let [n, e, ..] = &key;
+        assert_eq!(n.bits(), 1024);
+        let message = BigUint::from(0x1234_5678_9abc_def0_u64);
+        let back = rsa_power(&key, &message.modpow(e, n)).expect("a power");
+        assert_eq!(BigUint::from_bytes_be(&back), message);
+        let mut wrong = key.clone();
+        wrong[5] += 2u8;
+        assert_eq!(rsa_power(&wrong, &message), None, "a fault must not tell the primes");
+    }
+
+    #[test]
+    fn carmichael_numbers_are_not_prime() {
+        let small = small_primes();
+        // 2^127 - 1; products of primes above the small ones, of which the second deceives Fermat's test.
+        let prime = (BigUint::from(1u8) << 127u8) - 1u8;
+        assert_eq!(is_prime(&prime, &small, 20), Some(true));
+        for n in [2003u64 * 2011, 2_011 * 4_021 * 6_031] {
+            assert_eq!(is_prime(&BigUint::from(n), &small, 20), Some(false), "{n}");
+        }
+        for (n, is) in [(0u8, false), (1, false), (2, true), (3, true), (4, false), (9, false), (251, true)] {
+            assert_eq!(is_prime(&BigUint::from(n), &small, 20), Some(is), "{n}");
+        }
+    }
+}
