@@ -3,10 +3,8 @@
 use super::{Contents, END, End, ITEM, Item, MAGIC, OBJECT, VERSION};
 use crate::digest::Digest;
 use crate::error::Error;
-use crate::object::{MAX_OBJECT, Objects, Packed, load};
-use crate::tree::Value;
-use crate::tree::page::Page;
-use std::collections::HashSet;
+use crate::object::{MAX_OBJECT, Objects, Packed};
+use crate::reach::Reach;
 use std::io::Write;
 
 /// Writes a snapshot.
@@ -27,18 +25,13 @@ pub fn write(objects: &dyn Objects, contents: &Contents, to: impl Write) -> Resu
     for (key, value) in &contents.values {
         out.item(&Item::Value(key.clone(), value.clone()))?;
     }
-    // A file's bytes can be those of a page, so that pages are followed is remembered by itself.
-    let (mut seen, mut followed) = (HashSet::new(), HashSet::new());
+    let mut reach = Reach::default();
+    let mut visit = |_: &Digest, packed: &Packed| out.frame(OBJECT, packed);
     for commit in &contents.commits {
-        for digest in commit.blobs().flat_map(|blob| blob.objects()) {
-            out.object(objects, digest, &mut seen)?;
-        }
-        if let Some(root) = commit.state.files.root {
-            out.pages(objects, root, &mut seen, &mut followed)?;
-        }
+        reach.commit(objects, commit, &mut visit)?;
     }
-    for digest in contents.values.iter().flat_map(|(_, blob)| blob.objects()) {
-        out.object(objects, digest, &mut seen)?;
+    for (_, value) in &contents.values {
+        reach.blob(objects, value, &mut visit)?;
     }
     out.end()
 }
@@ -71,59 +64,6 @@ impl<W: Write> Out<W> {
             return Err(Error::TooLarge("a part of the manifest"));
         }
         self.frame(ITEM, &Packed::new(&bytes)?)
-    }
-
-    /// Writes an object, unless it was written before.
-    fn object(
-        &mut self,
-        objects: &dyn Objects,
-        digest: &Digest,
-        seen: &mut HashSet<Digest>,
-    ) -> Result<(), Error> {
-        if seen.insert(*digest) { self.kept(objects, digest).map(drop) } else { Ok(()) }
-    }
-
-    /// Writes an object as it is kept, having looked whether it is whole. Gives its bytes.
-    fn kept(&mut self, objects: &dyn Objects, digest: &Digest) -> Result<Vec<u8>, Error> {
-        let packed = objects.get(digest)?.ok_or(Error::Missing(*digest))?;
-        let bytes = packed.clone().unpacked().filter(|bytes| Digest::of(bytes) == *digest);
-        let bytes = bytes.ok_or(Error::Corrupt(*digest))?;
-        self.frame(OBJECT, &packed)?;
-        Ok(bytes)
-    }
-
-    /// Writes a page, and what is below it.
-    fn pages(
-        &mut self,
-        objects: &dyn Objects,
-        root: Digest,
-        seen: &mut HashSet<Digest>,
-        followed: &mut HashSet<Digest>,
-    ) -> Result<(), Error> {
-        let mut todo = vec![root];
-        while let Some(digest) = todo.pop() {
-            if !followed.insert(digest) {
-                continue;
-            }
-            let bytes = match seen.insert(digest) {
-                true => self.kept(objects, &digest)?,
-                false => load(objects, &digest)?,
-            };
-            match Page::decode(&bytes)? {
-                Page::Branch(_, below) => {
-                    todo.extend(below.iter().rev().map(|(_, digest)| *digest))
-                }
-                Page::Leaf(records) => {
-                    for (_, value) in records {
-                        let Value::Pieces(pieces) = value else { continue };
-                        for piece in pieces {
-                            self.object(objects, &piece.object, seen)?;
-                        }
-                    }
-                }
-            }
-        }
-        Ok(())
     }
 
     fn end(mut self) -> Result<(), Error> {

@@ -1,0 +1,272 @@
+//! A session as a file that grows: what a snapshot has, in the order in which it came to be.
+//!
+//! For who keeps a session where there is no database, as a page does. After each call one record is added, which holds what
+//! that call has changed. A record is there whole or not at all: a write that was interrupted leaves a torn end, which
+//! [`replay`] leaves out.
+//!
+//! # Form
+//! The magic number and the version (two bytes, the lower one first), then records. A record is the length of its body (four
+//! bytes, the lower ones first), a BLAKE3 digest, and the body. The digest is of the digest of the record before it (of
+//! the first one: zeros), the length and the body; so a record stands in its place only. A body is the lengths of a
+//! manifest and of the objects after it: [`Manifest`] by postcard, then each object as its digest, whether it is
+//! compressed (a byte), its lengths unpacked and as it is there (four bytes each), and its bytes.
+//!
+//! # Deliberately absent
+//! Taking something out again: whoever wants a smaller file writes a new one.
+
+use crate::blob::Blob;
+use crate::commit::Commit;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::files;
+use crate::object::{MAX_OBJECT, Objects, Packed};
+use crate::reach::Reach;
+use crate::wbs::Contents;
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+use std::collections::BTreeMap;
+
+/// The first bytes: no text, and spoilt by whoever changes ends of lines.
+const MAGIC: [u8; 8] = *b"\x89WBJ\r\n\x1a\n";
+/// The version that is written.
+const VERSION: u16 = 1;
+/// Bytes before the first record.
+const BEGIN: usize = 10;
+/// Bytes of a record before its body.
+const HEAD: usize = 36;
+/// Bytes of an object before its own.
+const OBJECT: usize = 41;
+
+/// A session as it is now.
+#[derive(Clone, Copy, Debug)]
+pub struct Now<'a> {
+    pub image: Option<Digest>,
+    pub commits: &'a BTreeMap<u64, Commit>,
+    /// The number of the commit that the session is at, and of the one that `redo` leads to.
+    pub head: u64,
+    pub tip: u64,
+    pub tags: &'a BTreeMap<String, u64>,
+    pub values: &'a [(ByteBuf, Blob)],
+}
+
+/// What a record tells beside objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Manifest {
+    image: Option<Digest>,
+    head: u64,
+    tip: u64,
+    commits: Vec<Commit>,
+    /// Names that were given, or given anew.
+    tags: Vec<(String, u64)>,
+    /// All key-values, if they are others than before.
+    values: Option<Vec<(ByteBuf, Blob)>>,
+}
+
+/// What a file holds already, and so what the next record has to tell.
+#[derive(Debug, Default)]
+pub struct Journal {
+    /// The digest of the last record; none before the file has begun.
+    last: Option<Digest>,
+    reach: Reach,
+    newest: u64,
+    at: (u64, u64),
+    tags: BTreeMap<String, u64>,
+    values: Vec<(ByteBuf, Blob)>,
+}
+
+impl Journal {
+    /// The bytes to be added to the file so that it holds the session as it is now; none if it does. Whoever asks adds them
+    /// before those of the next call.
+    ///
+    /// # Errors
+    /// If objects are missing or damaged.
+    pub fn record(&mut self, objects: &dyn Objects, now: &Now<'_>) -> Result<Vec<u8>, Error> {
+        let commits: Vec<Commit> =
+            now.commits.range(self.newest + 1..).map(|(_, c)| c.clone()).collect();
+        let is_new = |(name, n): &(&String, &u64)| self.tags.get(*name) != Some(*n);
+        let tags: Vec<(String, u64)> =
+            now.tags.iter().filter(is_new).map(|(t, n)| (t.clone(), *n)).collect();
+        let values = (self.values != now.values).then(|| now.values.to_vec());
+        let is_same = commits.is_empty() && tags.is_empty() && values.is_none();
+        if is_same && self.at == (now.head, now.tip) && self.last.is_some() {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        let mut visit = |digest: &Digest, object: &Packed| {
+            put_object(&mut found, digest, object);
+            Ok(())
+        };
+        for commit in &commits {
+            self.reach.commit(objects, commit, &mut visit)?;
+        }
+        for (_, blob) in values.iter().flatten() {
+            self.reach.blob(objects, blob, &mut visit)?;
+        }
+        self.newest = commits.last().map_or(self.newest, |commit| commit.number);
+        self.at = (now.head, now.tip);
+        self.tags = now.tags.clone();
+        self.values = now.values.to_vec();
+        let (image, (head, tip)) = (now.image, self.at);
+        let manifest = Manifest { image, head, tip, commits, tags, values };
+        let manifest = postcard::to_stdvec(&manifest).map_err(|_| Error::TooLarge("a manifest"))?;
+        self.sealed(&manifest, &found)
+    }
+
+    /// A record, before the first one the file's beginning.
+    fn sealed(&mut self, manifest: &[u8], objects: &[u8]) -> Result<Vec<u8>, Error> {
+        let too_large = |_| Error::TooLarge("what a call has changed");
+        let parts = [manifest, objects];
+        let mut body = Vec::with_capacity(8 + manifest.len() + objects.len());
+        for part in parts {
+            body.extend(u32::try_from(part.len()).map_err(too_large)?.to_le_bytes());
+        }
+        body.extend(parts.concat());
+        let len = u32::try_from(body.len()).map_err(too_large)?;
+        let mut out = Vec::with_capacity(BEGIN + HEAD + body.len());
+        if self.last.is_none() {
+            out.extend(MAGIC);
+            out.extend(VERSION.to_le_bytes());
+        }
+        let digest = digest_of(self.last, len, &body);
+        out.extend(len.to_le_bytes());
+        out.extend(digest.0);
+        out.extend(body);
+        self.last = Some(digest);
+        Ok(out)
+    }
+}
+
+fn digest_of(before: Option<Digest>, len: u32, body: &[u8]) -> Digest {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&before.map_or([0; 32], |digest| digest.0));
+    hasher.update(&len.to_le_bytes());
+    hasher.update(body);
+    Digest(*hasher.finalize().as_bytes())
+}
+
+fn put_object(out: &mut Vec<u8>, digest: &Digest, object: &Packed) {
+    out.extend(digest.0);
+    out.push(object.compressed.into());
+    out.extend(object.len.to_le_bytes());
+    // At most `MAX_OBJECT`, as what it is of.
+    out.extend((object.bytes.len() as u32).to_le_bytes());
+    out.extend(&object.bytes);
+}
+
+/// What a file holds.
+#[derive(Debug, Default)]
+pub struct Replayed {
+    /// For the records that follow.
+    pub journal: Journal,
+    /// The session; without a commit if there was none whole record.
+    pub contents: Contents,
+    pub tip: u64,
+    /// How many bytes are whole records. What is behind them was never finished, and is to be cut off.
+    pub whole: usize,
+}
+
+/// Reads a file, and keeps its objects. They are of use only if it succeeds.
+///
+/// # Errors
+/// If it is no journal, or of another version; for damage that no interrupted write can have left; if objects cannot be kept.
+pub fn replay(bytes: &[u8], objects: &dyn Objects) -> Result<Replayed, Error> {
+    let mut out = Replayed::default();
+    let Some((begin, mut rest)) = bytes.split_at_checked(BEGIN) else {
+        let is_torn = MAGIC.starts_with(&bytes[..bytes.len().min(MAGIC.len())]);
+        return if is_torn { Ok(out) } else { Err(Error::NotASnapshot) };
+    };
+    // A file system may have made room that it has not written to.
+    if bytes.iter().all(|b| *b == 0) {
+        return Ok(out);
+    }
+    let version = u16::from_le_bytes([begin[8], begin[9]]);
+    if begin[..8] != MAGIC {
+        return Err(Error::NotASnapshot);
+    }
+    if version != VERSION {
+        return Err(Error::Version(version));
+    }
+    let mut commits = BTreeMap::new();
+    let mut tags = BTreeMap::new();
+    while let Some((body, after)) = next(rest, &mut out.journal.last)? {
+        let manifest = take(body, &mut out.journal.reach, objects)?;
+        for commit in manifest.commits {
+            commits.insert(commit.number, Commit::decode(&commit.encode()?)?);
+        }
+        tags.extend(manifest.tags);
+        if let Some(values) = manifest.values {
+            out.contents.values = values;
+        }
+        out.contents.image = manifest.image;
+        (out.contents.head, out.tip) = (manifest.head, manifest.tip);
+        rest = after;
+        out.whole = bytes.len() - rest.len();
+    }
+    let journal = &mut out.journal;
+    journal.newest = commits.last_key_value().map_or(0, |(n, _)| *n);
+    journal.at = (out.contents.head, out.tip);
+    journal.values.clone_from(&out.contents.values);
+    let is_known = |n: &u64| commits.contains_key(n);
+    let fits = [out.contents.head, out.tip].iter().all(is_known) && tags.values().all(is_known);
+    let parents = || commits.values().all(|c| c.parent.as_ref().is_none_or(is_known));
+    if !commits.is_empty() && !(fits && parents()) {
+        return Err(Error::Damaged("a commit that is not there"));
+    }
+    if let Some(head) = commits.get(&out.contents.head) {
+        files::check::check(objects, &head.state.files)?;
+    }
+    out.contents.commits = commits.into_values().collect();
+    out.contents.tags = tags.iter().map(|(name, n)| (name.clone(), *n)).collect();
+    journal.tags = tags;
+    Ok(out)
+}
+
+/// The body of the next record and what follows it; `None` where whole records end.
+fn next<'a>(
+    bytes: &'a [u8],
+    last: &mut Option<Digest>,
+) -> Result<Option<(&'a [u8], &'a [u8])>, Error> {
+    let Some((head, rest)) = bytes.split_at_checked(HEAD) else { return Ok(None) };
+    let len = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
+    let Some((body, rest)) = rest.split_at_checked(len as usize) else { return Ok(None) };
+    let digest = digest_of(*last, len, body);
+    if head[4..] == digest.0 {
+        *last = Some(digest);
+        return Ok(Some((body, rest)));
+    }
+    // Records are written one after another, each when the last one is on the disk. So a torn one is the last; of one whose
+    // first bytes are not there yet the length is 0, and what is not there yet reads as zeros.
+    let is_torn = len == 0 || rest.iter().all(|b| *b == 0);
+    if is_torn { Ok(None) } else { Err(Error::Damaged("a record")) }
+}
+
+/// Reads a body, and keeps its objects.
+fn take(body: &[u8], reach: &mut Reach, objects: &dyn Objects) -> Result<Manifest, Error> {
+    let damaged = || Error::Damaged("a record's parts");
+    let mut rest = body;
+    let mut part = |len: usize| {
+        let (part, after) = rest.split_at_checked(len).ok_or_else(damaged)?;
+        rest = after;
+        Ok::<_, Error>(part)
+    };
+    let number =
+        |bytes: &[u8]| bytes.try_into().map(u32::from_le_bytes).unwrap_or_default() as usize;
+    let (manifest, mut left) = (number(part(4)?), number(part(4)?));
+    let manifest = match postcard::take_from_bytes(part(manifest)?) {
+        Ok((manifest, [])) => manifest,
+        _ => return Err(Error::Damaged("a record's manifest")),
+    };
+    while left > 0 {
+        let head = part(OBJECT)?;
+        let digest = Digest::from_slice(&head[..32]).ok_or_else(damaged)?;
+        let (len, stored) = (number(&head[33..37]), number(&head[37..]));
+        left = left.checked_sub(OBJECT + stored).ok_or_else(damaged)?;
+        if len > MAX_OBJECT || stored > len {
+            return Err(damaged());
+        }
+        let bytes = part(stored)?.to_vec();
+        reach.note(digest);
+        objects.put(&digest, Packed { len: len as u32, compressed: head[32] == 1, bytes })?;
+    }
+    Ok(manifest)
+}

@@ -1,0 +1,100 @@
+//! Going to all objects that commits need.
+
+use crate::blob::Blob;
+use crate::commit::Commit;
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::object::{Objects, Packed, load};
+use crate::tree::Value;
+use crate::tree::page::Page;
+use std::collections::HashSet;
+
+/// Objects that were come upon: each is told once, in the order in which commits lead to them.
+#[derive(Debug, Default)]
+pub(crate) struct Reach {
+    seen: HashSet<Digest>,
+    /// A file's bytes can be those of a page, so that pages are followed is remembered by itself.
+    followed: HashSet<Digest>,
+}
+
+/// Who is told of objects.
+pub(crate) type Visit<'a> = dyn FnMut(&Digest, &Packed) -> Result<(), Error> + 'a;
+
+impl Reach {
+    /// Takes an object as one that was told of before.
+    pub fn note(&mut self, digest: Digest) {
+        self.seen.insert(digest);
+    }
+
+    /// Goes to what a commit needs.
+    pub fn commit(
+        &mut self,
+        objects: &dyn Objects,
+        commit: &Commit,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), Error> {
+        commit.blobs().try_for_each(|blob| self.blob(objects, blob, visit))?;
+        commit.state.files.root.map_or(Ok(()), |root| self.pages(objects, root, visit))
+    }
+
+    /// Goes to what a value needs.
+    pub fn blob(
+        &mut self,
+        objects: &dyn Objects,
+        blob: &Blob,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), Error> {
+        blob.objects().iter().try_for_each(|digest| self.object(objects, digest, visit))
+    }
+
+    fn object(
+        &mut self,
+        objects: &dyn Objects,
+        digest: &Digest,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), Error> {
+        if self.seen.insert(*digest) { tell(objects, digest, visit).map(drop) } else { Ok(()) }
+    }
+
+    /// A page, and what is below it.
+    fn pages(
+        &mut self,
+        objects: &dyn Objects,
+        root: Digest,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), Error> {
+        let mut todo = vec![root];
+        while let Some(digest) = todo.pop() {
+            if !self.followed.insert(digest) {
+                continue;
+            }
+            let bytes = match self.seen.insert(digest) {
+                true => tell(objects, &digest, visit)?,
+                false => load(objects, &digest)?,
+            };
+            match Page::decode(&bytes)? {
+                Page::Branch(_, below) => {
+                    todo.extend(below.iter().rev().map(|(_, digest)| *digest));
+                }
+                Page::Leaf(records) => {
+                    for (_, value) in records {
+                        let Value::Pieces(pieces) = value else { continue };
+                        for piece in pieces {
+                            self.object(objects, &piece.object, visit)?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Tells of an object as it is kept, having looked whether it is whole. Gives its bytes.
+fn tell(objects: &dyn Objects, digest: &Digest, visit: &mut Visit<'_>) -> Result<Vec<u8>, Error> {
+    let packed = objects.get(digest)?.ok_or(Error::Missing(*digest))?;
+    let bytes = packed.clone().unpacked().filter(|bytes| Digest::of(bytes) == *digest);
+    let bytes = bytes.ok_or(Error::Corrupt(*digest))?;
+    visit(digest, &packed)?;
+    Ok(bytes)
+}
