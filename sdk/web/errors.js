@@ -17,17 +17,24 @@ export class InvalidError extends WasiboxError {
   }
 }
 
-/** It speaks of a commit or a command that is not there. */
+/** It speaks of a session, a commit or a command that is not there. */
 export class NotFoundError extends WasiboxError {
   constructor(message) {
     super(message, 'missing');
   }
 }
 
-/** It does not go together with what is there. */
+/** It does not go together with what is there, such as a name that is taken. */
 export class ConflictError extends WasiboxError {
   constructor(message) {
     super(message, 'conflict');
+  }
+}
+
+/** Another page has what it needs. */
+export class BusyError extends WasiboxError {
+  constructor(message) {
+    super(message, 'busy');
   }
 }
 

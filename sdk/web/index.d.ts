@@ -8,6 +8,12 @@ export interface CreateOptions {
   kernel?: Uint8Array | ArrayBuffer;
   /** The image, instead of `image.webc` there. */
   image?: Uint8Array | ArrayBuffer;
+  /** The store that keeps it, a name: of pages only. Without one it is gone when it is closed. */
+  store?: string;
+  /** Its name, in a store `default` if nothing is said. */
+  name?: string;
+  /** Whether to open the one of that name or make it, or only one of both. */
+  open?: 'any' | 'create' | 'open';
   /** Workers that are made before the first command; more are made as they are needed. 3 by default. */
   workers?: number;
   /** Is told what goes wrong in the kernel itself. */
@@ -100,7 +106,7 @@ export declare class Outcome {
 }
 
 /** What sort of reason it is that something could not be done. */
-export type Kind = 'invalid' | 'missing' | 'conflict' | 'file' | 'closed' | 'internal' | 'command';
+export type Kind = 'invalid' | 'missing' | 'conflict' | 'busy' | 'file' | 'closed' | 'internal' | 'command';
 
 /** Something could not be done. Reasons that callers tell apart have classes of their own. */
 export declare class WasiboxError extends Error {
@@ -110,10 +116,12 @@ export declare class WasiboxError extends Error {
 }
 /** The request makes no sense. */
 export declare class InvalidError extends WasiboxError {}
-/** It speaks of a commit or a command that is not there. */
+/** It speaks of a session, a commit or a command that is not there. */
 export declare class NotFoundError extends WasiboxError {}
-/** It does not go together with what is there. */
+/** It does not go together with what is there, such as a name that is taken. */
 export declare class ConflictError extends WasiboxError {}
+/** Another page has what it needs. */
+export declare class BusyError extends WasiboxError {}
 /** The session was closed. */
 export declare class ClosedError extends WasiboxError {}
 /** A request about a file cannot be done. */
@@ -161,7 +169,7 @@ export declare class Session {
   private constructor();
   static create(options: CreateOptions): Promise<Session>;
   /** A session out of what `export` has written, here or by the native runner (`.wbs`). */
-  static load(source: Uint8Array | ArrayBuffer, options: CreateOptions): Promise<Session>;
+  static load(source: Uint8Array | ArrayBuffer, options: Omit<CreateOptions, 'open'>): Promise<Session>;
 
   /**
    * Runs a command to its end: a script for the session's shell, which goes on with directory, variables and functions of
@@ -216,11 +224,16 @@ export declare class Session {
   restore(to: number | string): Promise<number>;
   /** The names of commits. */
   tags(): Promise<Map<string, number>>;
-  /** A second session that is what this one is. It has a kernel of its own, and the image a second time. */
-  fork(): Promise<Session>;
+  /**
+   * A second session that is what this one is. It has a kernel of its own, and the image a second time. With a name it is
+   * kept in the store of this one.
+   */
+  fork(name?: string): Promise<Session>;
   /** The session as it is, or with all its history (`.wbs`), for `Session.load` here or in the native packages. */
   export(options?: { history?: boolean }): Promise<Uint8Array>;
 
+  /** The session's name. */
+  readonly name: string;
   /** Ends all that runs, and gives back the memory. */
   close(): Promise<void>;
   readonly closed: boolean;
@@ -228,3 +241,12 @@ export declare class Session {
   /** Workers there are, how many of them wait, and bytes of the kernel's memory, in which all files lie. */
   readonly usage: { workers: number; free: number; kernelBytes: number };
 }
+
+/** The names of a store's sessions. */
+export declare function sessions(store: string): Promise<string[]>;
+/** Forgets a session of a store that nobody uses. */
+export declare function remove(store: string, name: string): Promise<void>;
+/** Bytes that this origin has on the disk and may have, and whether the browser has promised to keep them. */
+export declare function storage(): Promise<{ usage: number; quota: number; isPersisted: boolean }>;
+/** Asks the browser to keep what is stored until a person removes it; whether it will. Firefox asks that person. */
+export declare function persist(): Promise<boolean>;

@@ -1,6 +1,7 @@
 // The machine of Wasibox in a page or in Node.
 
 export {
+  BusyError,
   ClosedError,
   CommandError,
   ConflictError,
@@ -11,3 +12,4 @@ export {
 } from './errors.js';
 export { Outcome } from './outcome.js';
 export { Session } from './session.js';
+export { persist, remove, sessions, storage } from './store.js';

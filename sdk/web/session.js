@@ -3,6 +3,7 @@
 import { CommandError, FileError, InvalidError, NotFoundError } from './errors.js';
 import { Machine, bytesOf } from './machine.js';
 import { Outcome } from './outcome.js';
+import { Kept } from './store.js';
 
 /** An entry of a directory as the kernel tells it. */
 function entry({ modified, target = null, kind, ...rest }) {
@@ -15,23 +16,37 @@ export class Session {
   #queue = Promise.resolve();
 
   #options;
+  /** Its file, if the page keeps it. */
+  #kept = null;
 
   /** @param {object} options see index.d.ts */
-  static async create(options = {}) {
-    const session = new Session();
-    session.#machine = await Machine.create(options);
-    session.#options = options;
-    return session;
+  static create(options = {}) {
+    return Session.#begin(options, async () => {});
   }
 
   /** A session out of what `export` has written, here or by the native runner (`.wbs`). */
-  static async load(source, options = {}) {
-    const session = await Session.create(options);
+  static load(source, options = {}) {
+    const bytes = new Uint8Array(source);
+    return Session.#begin({ ...options, open: 'create' }, (machine) => machine.ask('import', { bytes }));
+  }
+
+  /** Makes a session; `fill` gives one that is new what it begins with. */
+  static async #begin(options, fill) {
+    const session = new Session();
+    session.#options = options;
+    const isKept = options.store !== undefined;
+    const { kept, bytes } = isKept ? await Kept.open(options) : { kept: null, bytes: [] };
     try {
-      await session.#machine.ask('import', { bytes: new Uint8Array(source) });
+      session.#machine = await Machine.create(options);
+      const whole = bytes.length > 0 ? await session.#machine.ask('replay', { bytes }) : 0;
+      if (whole < bytes.length) await kept.cut(whole);
+      if (whole === 0) await fill(session.#machine);
+      session.#kept = kept;
+      await session.#keep();
       return session;
     } catch (error) {
-      await session.close();
+      session.#machine?.close();
+      await kept?.close();
       throw error;
     }
   }
@@ -62,11 +77,23 @@ export class Session {
     return this.#turn(() => this.#run({ ...asked, max_output: options.maxOutput }, options));
   }
 
-  /** Has something done when all that was asked for before is done. */
+  /** Has something done when all that was asked for before is done, and keeps what it has changed. */
   #turn(act) {
-    const done = this.#queue.then(act);
+    const done = this.#queue.then(async () => {
+      try {
+        return await act();
+      } finally {
+        await this.#keep();
+      }
+    });
     this.#queue = done.catch(() => {});
     return done;
+  }
+
+  /** Adds to the session's file what it does not have yet. */
+  async #keep() {
+    if (this.#kept === null || this.closed) return;
+    await this.#kept.append(await this.#machine.ask('record'));
   }
 
   async #run(asked, { stdin = '', timeout, signal, onStdout, onStderr, check = false }) {
@@ -225,9 +252,13 @@ export class Session {
     return new Map(Object.entries((await this.#past('tags')).tags));
   }
 
-  /** A second session that is what this one is. It has a kernel of its own, and the image a second time. */
-  async fork() {
-    return Session.load(await this.export({ history: true }), this.#options);
+  /**
+   * A second session that is what this one is. It has a kernel of its own, and the image a second time. With a name it is
+   * kept in the store of this one.
+   */
+  async fork(name) {
+    const store = name === undefined ? undefined : this.#options.store;
+    return Session.load(await this.export({ history: true }), { ...this.#options, store, name });
   }
 
   /** The session as it is, or with all its history (`.wbs`), for `Session.load` here or in the native packages. */
@@ -237,9 +268,16 @@ export class Session {
 
   // Its life.
 
+  /** The session's name. */
+  get name() {
+    return this.#options.name ?? 'default';
+  }
+
   /** Ends all that runs, and gives back the memory. */
   async close() {
+    const [kept, isOpen] = [this.#kept, !this.closed];
     this.#machine.close();
+    if (isOpen) await kept?.close();
   }
 
   /** Whether it was closed. */

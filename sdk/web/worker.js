@@ -311,6 +311,8 @@ const answers = {
   past: ({ request }) => JSON.parse(text(reply(kernel.exports.wasibox_past(...give(encode(JSON.stringify(request))))))),
   export: ({ all }) => reply(kernel.exports.wasibox_export(all ? 1 : 0)),
   import: ({ bytes }) => void reply(kernel.exports.wasibox_import(...give(bytes))),
+  record: () => reply(kernel.exports.wasibox_record()),
+  replay: ({ bytes }) => Number(text(reply(kernel.exports.wasibox_replay(...give(bytes))))),
   files: ({ request }) => JSON.parse(text(reply(kernel.exports.wasibox_files(...give(encode(JSON.stringify(request))))))),
 };
 

@@ -64,8 +64,9 @@ pub fn test() -> Result<()> {
     env::run(node()?.arg("--test").arg(env::root().join("sdk/web/test/session.test.js")))
 }
 
-/// Runs them in a page of a browser, `chromium` or `firefox`, or of the program at a path, as in `firefox=PATH`.
-fn test_in(browser: &str) -> Result<()> {
+/// Runs them in a page of a browser, `chromium` or `firefox`, or of the program at a path, as in `firefox=PATH`; with `rounds`
+/// instead of them the page that is left so many times while it writes.
+fn test_in(browser: &str, rounds: Option<&str>) -> Result<()> {
     let (kind, program) = match browser.split_once('=') {
         Some(both) => both,
         None => *BROWSERS
@@ -74,7 +75,7 @@ fn test_in(browser: &str) -> Result<()> {
             .with_context(|| format!("no such browser: {browser}"))?,
     };
     let script = env::root().join("sdk/web/test/browser.js");
-    env::run(node()?.arg(script).args([kind, program]))
+    env::run(node()?.arg(script).args([kind, program]).args(rounds))
 }
 
 /// Runs the harness's cases in Node: all that the image must pass.
@@ -142,9 +143,12 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     match args[..] {
         [] => build().and_then(|()| test())?,
         ["--cases"] => build().and_then(|()| test_cases())?,
-        ["--browser", browser] => build().and_then(|()| test_in(browser))?,
+        ["--browser", browser] => build().and_then(|()| test_in(browser, None))?,
+        ["--browser", browser, "--reload", rounds] => {
+            build().and_then(|()| test_in(browser, Some(rounds)))?;
+        }
         _ => {
-            eprintln!("usage: cargo xtask web [--cases | --browser chromium|firefox|KIND=PROGRAM]");
+            eprintln!("usage: cargo xtask web [--cases | --browser chromium|firefox|KIND=PROGRAM [--reload ROUNDS]]");
             return Ok(ExitCode::from(2));
         }
     }

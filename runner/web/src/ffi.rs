@@ -279,6 +279,18 @@ extern "C" fn wasibox_import(at: *mut u8, len: usize) -> i64 {
     reply(crate::past::import(&taken(at, len)).map(|()| Vec::new()))
 }
 
+/// What is to be added to the session's journal; nothing if it holds the session as it is.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_record() -> i64 {
+    reply(crate::journal::record())
+}
+
+/// Makes the session, which is new, what a journal says; how many bytes of it are whole, as text.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_replay(at: *mut u8, len: usize) -> i64 {
+    reply(crate::journal::replay(&taken(at, len)).map(|whole| whole.to_string().into_bytes()))
+}
+
 macro_rules! exports {
     ($($module:literal { $($name:literal => $f:path, ($($a:ident: $t:ty),*);)* })*) => {
         $($(const _: () = {

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use wasibox_files::{FileChange, FileChangeKind};
 use wasibox_snapshot::commit::ChangeKind;
 use wasibox_snapshot::files::{self, Writer};
+use wasibox_snapshot::journal::Now;
 use wasibox_snapshot::wbs::{self, Contents, Limits};
 use wasibox_snapshot::{Blob, Call, Changed, Commit, Digest, Error, Files, Memory};
 use wasibox_vfs::delta::{Delta, Snapshot, between};
@@ -329,6 +330,12 @@ impl History {
         Ok(self.commits.values().map(shown).collect())
     }
 
+    /// All that there is, for a journal.
+    pub fn now(&self) -> Now<'_> {
+        let History { commits, head, tip, tags, values, .. } = self;
+        Now { image: Some(self.image), commits, head: *head, tip: *tip, tags, values }
+    }
+
     /// The session as a snapshot: as it is, or with all its history.
     pub fn export(&self, all: bool) -> Result<Vec<u8>, Failure> {
         let is_there = |n: &u64| all || *n == self.head;
@@ -351,6 +358,18 @@ impl History {
     pub fn import(&mut self, vfs: &Vfs, bytes: &[u8]) -> Result<(), Failure> {
         let objects = Memory::default();
         let contents = wbs::read(bytes, &Limits::default(), &objects)?;
+        let tip = contents.head;
+        self.take_up(vfs, contents, tip, objects)
+    }
+
+    /// Makes the session, which is new, what was read with those objects.
+    pub fn take_up(
+        &mut self,
+        vfs: &Vfs,
+        contents: Contents,
+        tip: u64,
+        objects: Memory,
+    ) -> Result<(), Failure> {
         let too_many = || Failure::new(Kind::Invalid, "a commit's number is too large");
         let last = contents.commits.iter().map(|c| c.number).max().unwrap_or(0);
         self.next = last.checked_add(1).ok_or_else(too_many)?;
@@ -358,7 +377,7 @@ impl History {
         self.image = contents.image.unwrap_or(self.image);
         self.objects = objects;
         self.commits = contents.commits.into_iter().map(|c| (c.number, c)).collect();
-        (self.head, self.tip) = (contents.head, contents.head);
+        (self.head, self.tip) = (contents.head, tip);
         self.tags = contents.tags.into_iter().collect();
         self.values = contents.values;
         self.ran = BTreeMap::new();

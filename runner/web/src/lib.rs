@@ -28,6 +28,7 @@ mod ffi;
 mod files;
 mod history;
 mod host;
+mod journal;
 mod memory;
 mod outcome;
 mod past;

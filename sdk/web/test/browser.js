@@ -1,4 +1,5 @@
-// The tests in a real browser: browser.js chromium|firefox PROGRAM. WASIBOX_DIST is the folder with `web` and the image.
+// The tests in a real browser: browser.js chromium|firefox PROGRAM [ROUNDS]. WASIBOX_DIST is the folder with `web` and the
+// image. With ROUNDS the page that is left so many times while it writes (`reload.js`), else all tests.
 //
 // No driver is needed: the browser opens a page of a server here, and the page tells the server what became of each test.
 
@@ -9,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const [kind, program] = process.argv.slice(2);
+const [kind, program, rounds] = process.argv.slice(2);
 const dist = process.env.WASIBOX_DIST;
 const tests = fileURLToPath(new URL('.', import.meta.url));
 /** The page says nothing for so long when its process has died. */
@@ -39,6 +40,11 @@ function serve(request, response) {
     });
     return;
   }
+  if (request.url === '/round') {
+    response.writeHead(200, { ...ISOLATED, 'Content-Type': 'application/json' });
+    response.end(JSON.stringify({ round: passed, finished, isLast: passed >= rounds }));
+    return;
+  }
   const file = fileOf(new URL(request.url, 'http://host').pathname);
   const size = statSync(file, { throwIfNoEntry: false })?.size;
   if (size === undefined) {
@@ -52,12 +58,18 @@ function serve(request, response) {
 
 let passed = 0;
 let failed = 0;
+/** The last call that has returned to the page that is left. */
+let finished = 0;
 let clock;
 
 function hear(result) {
   clearTimeout(clock);
   clock = setTimeout(() => end(`the page has said nothing for ${SILENCE / 1000} s`), SILENCE);
-  if (result.over !== undefined) {
+  if (result.finished !== undefined) {
+    finished = result.finished;
+  } else if (result.kill) {
+    restart();
+  } else if (result.over !== undefined) {
     end(passed === result.over && failed === 0 ? null : `${failed} of ${result.over} failed`);
   } else if (result.error === undefined) {
     passed++;
@@ -101,12 +113,34 @@ function end(problem) {
   server.close();
   server.closeAllConnections();
   if (browser?.exitCode === null) {
-    // With the processes that it has begun.
-    process.kill(-browser.pid, 'SIGKILL');
     browser.once('exit', remove);
+    kill();
   } else {
     remove();
   }
+}
+
+/** Ends the browser with the processes that it has begun. */
+function kill() {
+  process.kill(-browser.pid, 'SIGKILL');
+}
+
+function start() {
+  const page = rounds === undefined ? 'page.html' : 'reload.html';
+  const url = `http://127.0.0.1:${server.address().port}/${page}`;
+  // A group of its own, which is ended with it.
+  browser = spawn(program, ARGUMENTS[kind](url), { stdio: 'ignore', detached: true });
+  browser.on('error', (error) => end(`${program}: ${error.message}`));
+  browser.on('exit', left);
+}
+
+const left = (code) => end(`the browser has ended: ${code}`);
+
+/** Ends the browser in the middle of what it does, and begins it again. */
+function restart() {
+  browser.off('exit', left);
+  browser.once('exit', start);
+  kill();
 }
 
 function remove() {
@@ -114,18 +148,14 @@ function remove() {
 }
 
 if (!(kind in ARGUMENTS) || !program) {
-  console.error('usage: browser.js chromium|firefox PROGRAM');
+  console.error('usage: browser.js chromium|firefox PROGRAM [ROUNDS]');
   process.exit(2);
 }
 if (kind === 'firefox') writeFileSync(join(profile, 'user.js'), FIREFOX.join('\n'));
 const server = createServer(serve);
 server.listen(0, '127.0.0.1', () => {
-  const url = `http://127.0.0.1:${server.address().port}/page.html`;
   clock = setTimeout(() => end('the browser has not opened the page'), SILENCE);
-  // A group of its own, which is ended with it.
-  browser = spawn(program, ARGUMENTS[kind](url), { stdio: 'ignore', detached: true });
-  browser.on('error', (error) => end(`${program}: ${error.message}`));
-  browser.on('exit', (code) => end(`the browser has ended: ${code}`));
+  start();
 });
 process.on('SIGINT', () => end('interrupted'));
 process.on('SIGTERM', () => end('ended'));

@@ -11,7 +11,8 @@ const isNode = typeof process !== 'undefined';
  * @param {(name: string, run: () => Promise<void>) => void} test
  * @returns {() => void} ends the session
  */
-export function define({ Session, ClosedError, ConflictError, InvalidError, NotFoundError }, at, test) {
+export function define(sdk, at, test) {
+  const { Session, ClosedError, ConflictError, InvalidError, NotFoundError } = sdk;
   let box;
   test('a session begins', async () => {
     box = await Session.create({ ...at, log: (text) => console.error(text) });
@@ -306,6 +307,14 @@ export function define({ Session, ClosedError, ConflictError, InvalidError, NotF
     assert.ok(grown <= 1 << 20, `the kernel's memory has grown by ${grown}`);
   });
 
+  if (isNode) {
+    test('a store is of pages', async () => {
+      await assert.rejects(Session.create({ ...at, store: 's' }), InvalidError);
+    });
+  } else {
+    test('a store keeps sessions', () => keepsSessions(sdk, at));
+  }
+
   test('what is no image is refused; a closed session says so', async () => {
     await assert.rejects(Session.create({ ...at, image: new Uint8Array(100) }), /not a Wasibox image/);
     await assert.rejects(Session.create({ image: new Uint8Array(1) }), InvalidError);
@@ -318,4 +327,42 @@ export function define({ Session, ClosedError, ConflictError, InvalidError, NotF
   });
 
   return () => box?.close();
+}
+
+/** Sessions of a store are there again, with their past. */
+async function keepsSessions({ Session, sessions, remove, storage, BusyError, ConflictError, InvalidError, NotFoundError }, at) {
+  const kept = { ...at, store: 'tests', workers: 0 };
+  for (const name of await sessions('tests')) await remove('tests', name);
+  await assert.rejects(Session.create({ ...kept, open: 'open' }), NotFoundError);
+  const first = await Session.create({ ...kept, name: 'a' });
+  await first.exec('echo one > one; n=1');
+  await first.exec('echo two > two; n=2; cd /tmp');
+  const noise = crypto.getRandomValues(new Uint8Array(60_000));
+  await first.write('/home/user/three', noise);
+  await first.snapshot('three');
+  await first.undo();
+  await assert.rejects(remove('tests', 'a'), BusyError);
+  const fork = await first.fork('b');
+  await fork.exec('rm ~/one');
+  assert.deepEqual([first.name, fork.name, await sessions('tests')], ['a', 'b', ['a', 'b']]);
+  await Promise.all([first.close(), fork.close()]);
+  await assert.rejects(Session.create({ ...kept, name: 'a', open: 'create' }), ConflictError);
+
+  const second = await Session.create({ ...kept, name: 'a', open: 'open' });
+  assert.equal((await second.exec('cat ~/one ~/two; echo $n; pwd; ls ~/three')).stdout, 'one\ntwo\n2\n/tmp\n');
+  await second.undo();
+  assert.equal(await second.redo(), await second.head());
+  await second.restore('three');
+  const three = await second.read('/home/user/three');
+  assert.deepEqual([...three], [...noise]);
+  await second.close();
+  const other = await Session.create({ ...kept, name: 'b' });
+  assert.equal((await other.exec('ls ~')).stdout, 'two\n');
+  const loaded = await Session.load(await other.export({ history: true }), { ...kept, name: 'c' });
+  await Promise.all([other.close(), loaded.close()]);
+  assert.ok((await storage()).usage > 60_000);
+  for (const name of ['a', 'b', 'c']) await remove('tests', name);
+  assert.deepEqual(await sessions('tests'), []);
+  await assert.rejects(remove('tests', 'a'), NotFoundError);
+  await assert.rejects(sessions('../x'), InvalidError);
 }

@@ -1,0 +1,64 @@
+// A page that is left in the middle of a write, again and again: by a reload, or by the end of the whole browser. The server
+// (browser.js) knows which call was the last that had returned: the session is as that one has left it, or the next one.
+
+import { Session, sessions } from '/web/index.js';
+import { Kept } from '/web/store.js';
+import * as assert from './assert.js';
+
+const tell = (what) => fetch('/result', { method: 'POST', body: JSON.stringify(what) });
+const { round, finished } = await (await fetch('/round')).json();
+/** Bytes that each call writes. */
+const SIZE = 300_000;
+const soon = (most) => Math.random() * most;
+
+const call = (n) => `n=${n}; echo ${n} > count; head -c ${SIZE} /dev/urandom > big; sha256sum big > sum`;
+
+/** Which call the session was left by. */
+async function found(session) {
+  const { stdout } = await session.exec('echo $n; cat count; wc -c < big; sha256sum -c sum', { listFiles: false });
+  const [variable, count, size, sum] = stdout.split('\n');
+  assert.deepEqual([variable, size, sum], [count, String(SIZE), 'big: OK']);
+  await session.undo();
+  return Number(count);
+}
+
+/** Has the page left while it writes, or some time later; a kill is the server's to do. */
+async function leave() {
+  const goes = round % 5 === 4 ? () => tell({ kill: true }) : () => location.reload();
+  if (round % 2 === 0) return setTimeout(goes, soon(1000));
+  const { append } = Kept.prototype;
+  let left = Math.ceil(soon(4));
+  Kept.prototype.append = function (bytes) {
+    const done = append.call(this, bytes);
+    if (--left === 0) setTimeout(goes, soon(5));
+    return done;
+  };
+}
+
+async function run() {
+  const began = performance.now();
+  const session = await Session.create({ baseUrl: '/web/', store: 'reload', name: 'a' });
+  let last = finished;
+  if (round > 0) {
+    assert.deepEqual(await sessions('reload'), ['a']);
+    last = await found(session);
+    assert.ok(last === finished || last === finished + 1, `call ${finished} had returned, the session has ${last}`);
+    assert.equal((await session.history()).filter(({ command }) => command.startsWith('n=')).length, last);
+  }
+  await tell({ name: `round ${round}: ${last} calls`, ms: Math.round(performance.now() - began) });
+  if ((await (await fetch('/round')).json()).isLast) return tell({ over: round + 1 });
+  if (round === 0) {
+    await session.exec(call(1));
+    await tell({ finished: (last = 1) });
+  }
+  leave();
+  for (let n = last + 1; ; n++) {
+    await session.exec(call(n));
+    await tell({ finished: n });
+  }
+}
+
+run().catch(async (error) => {
+  await tell({ name: `round ${round}`, error: `${error}\n${error?.stack}` });
+  await tell({ over: round });
+});
