@@ -2,12 +2,14 @@
 
 /** Where a session's parts come from, and how it begins. */
 export interface CreateOptions {
-  /** A folder with `wasibox.wasm` and `image.webc`; relative to the page. */
+  /** The folder that `cargo xtask dist --web` makes, with `image/` and `wasibox.wasm` in it; relative to the page. */
   baseUrl?: string | URL;
-  /** The kernel's module, instead of `wasibox.wasm` there. */
+  /** The kernel's module, instead of the one there. */
   kernel?: Uint8Array | ArrayBuffer;
-  /** The image, instead of `image.webc` there. */
+  /** The image whole (`image.webc`), instead of parts from there that are fetched as they are needed. */
   image?: Uint8Array | ArrayBuffer;
+  /** Is told of parts of the image that are fetched, as they come. */
+  onProgress?: (progress: Progress) => void;
   /** The store that keeps it, a name: of pages only. Without one it is gone when it is closed. */
   store?: string;
   /** Its name, in a store `default` if nothing is said. */
@@ -18,6 +20,14 @@ export interface CreateOptions {
   workers?: number;
   /** Is told what goes wrong in the kernel itself. */
   log?: (text: string) => void;
+}
+
+/** How much of a part of the image has come, in bytes as they are sent. */
+export interface Progress {
+  /** Such as `python` or `pandas`. */
+  name: string;
+  loaded: number;
+  total: number;
 }
 
 /** How a cell runs. */
@@ -225,7 +235,7 @@ export declare class Session {
   /** The names of commits. */
   tags(): Promise<Map<string, number>>;
   /**
-   * A second session that is what this one is. It has a kernel of its own, and the image a second time. With a name it is
+   * A second session that is what this one is. It has a kernel of its own, and fetches the image's parts anew, from the browser's cache. With a name it is
    * kept in the store of this one.
    */
   fork(name?: string): Promise<Session>;

@@ -6,6 +6,7 @@
 
 import { hold, load, startWorker } from './engine.js';
 import { ClosedError, InvalidError, WasiboxError, errorOf } from './errors.js';
+import { Parts } from './parts.js';
 
 /** Pages of 64 KiB, as the kernel's module was linked (`runner/web/build.rs`). */
 const MEMORY = { initial: 256, maximum: 32768, shared: true };
@@ -25,6 +26,10 @@ export class Machine {
   #control = new Int32Array(new SharedArrayBuffer(4 * CONTROL.length));
   #kernel;
   #modules = [];
+  /** The image's parts, if it is not here whole; their lengths; and what ends the watching of them. */
+  #parts = null;
+  #lengths = [];
+  #unwatch = () => {};
   #slots = 0;
   /** The worker that answers; all others run guests. */
   #first;
@@ -56,13 +61,9 @@ export class Machine {
       throw new InvalidError(`neither baseUrl nor ${name} is given`);
     };
     try {
-      // The image is loaded by the worker that keeps it: it is large.
-      const image = options.image ? new Uint8Array(options.image) : part('image.webc').href;
-      const kernel = options.kernel ?? (await load(part('wasibox.wasm')));
-      machine.#kernel = await WebAssembly.compile(kernel);
-      machine.#first = await machine.#make();
-      const booted = await machine.ask('boot', { image });
-      ({ modules: machine.#modules, slots: machine.#slots } = booted);
+      const parts = options.image ? null : await Parts.open(part('image/'));
+      if (parts) await machine.#inParts(parts, options);
+      else await machine.#whole(options.image, options.kernel ?? (await load(part('wasibox.wasm'))));
       const pool = Array.from({ length: options.workers ?? 3 }, () => machine.#make());
       machine.#free.push(...(await Promise.all(pool)));
       return machine;
@@ -70,6 +71,46 @@ export class Machine {
       machine.close();
       throw error;
     }
+  }
+
+  /** Begins with an image that is here. */
+  async #whole(image, kernel) {
+    this.#kernel = await WebAssembly.compile(kernel);
+    this.#first = await this.#make();
+    const booted = await this.ask('boot', { image: new Uint8Array(image) });
+    ({ modules: this.#modules, slots: this.#slots } = booted);
+  }
+
+  /** Begins with an image of which a shell is fetched now, all else when somebody needs it. */
+  async #inParts(parts, { kernel, onProgress }) {
+    this.#parts = parts;
+    if (onProgress) this.#unwatch = parts.watch(onProgress);
+    this.#lengths = Array.from({ length: parts.programs }, (_, n) => parts.length(n));
+    const shell = this.#need(parts.number('box'));
+    const catalog = parts.catalog();
+    await Promise.all([shell, catalog, (async () => {
+      this.#kernel = await (kernel ? WebAssembly.compile(kernel) : parts.kernel());
+      this.#first = await this.#make();
+      ({ slots: this.#slots } = await this.ask('bootParts', { catalog: await catalog }));
+    })()]);
+  }
+
+  /** Has a program ready for workers that begin from now on. */
+  async #need(program) {
+    this.#modules[program] = await this.#parts.module(program);
+  }
+
+  /** Does what a worker waits for, and wakes it. */
+  async #wake(flag, act) {
+    let told = 1;
+    try {
+      await act();
+    } catch (error) {
+      this.#log(`a part of the image: ${error.message}`);
+      told = 2;
+    }
+    Atomics.store(flag, 0, told);
+    Atomics.notify(flag, 0);
   }
 
   /**
@@ -133,6 +174,7 @@ export class Machine {
   close() {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#unwatch();
     const gone = new ClosedError('the session is closed');
     for (const { reject } of this.#asked.values()) reject(gone);
     this.#run?.reject(gone);
@@ -218,6 +260,21 @@ export class Machine {
       case 'running':
         this.#running.set(message.slot, { worker, generation: message.generation });
         break;
+      case 'need':
+        this.#wake(message.flag, () => this.#need(message.program));
+        break;
+      case 'fetch': {
+        const { to, length } = message;
+        this.#wake(message.flag, async () => {
+          const bytes = await this.#parts.bytes(message.part);
+          if (bytes.length !== length) throw new Error(`${bytes.length} bytes, not ${length}`);
+          new Uint8Array(this.#memory.buffer, to, length).set(bytes);
+        });
+        break;
+      }
+      case 'bytes':
+        this.#wake(message.flag, async () => message.bytes.set(await this.#parts.bytes(message.part)));
+        break;
       case 'interrupt':
         setTimeout(() => this.#end(message.slot, message.generation), GRACE);
         break;
@@ -256,7 +313,7 @@ export class Machine {
   /** Gives a thread of the kernel a worker. */
   async #begin({ tid, argument }) {
     const worker = this.#free.pop() ?? (await this.#make());
-    worker.postMessage({ type: 'thread', tid, argument, modules: this.#modules });
+    worker.postMessage({ type: 'thread', tid, argument, modules: this.#modules, lengths: this.#lengths });
   }
 
   /** Ends the guest of a slot if it is still that one and in its own code; else the kernel does. */

@@ -253,8 +253,8 @@ export class Session {
   }
 
   /**
-   * A second session that is what this one is. It has a kernel of its own, and the image a second time. With a name it is
-   * kept in the store of this one.
+   * A second session that is what this one is. It has a kernel of its own, and the parts of the image that it comes to
+   * need. With a name it is kept in the store of this one.
    */
   async fork(name) {
     const store = name === undefined ? undefined : this.#options.store;

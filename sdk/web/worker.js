@@ -3,7 +3,7 @@
 //
 // A worker that waits in the kernel gets no messages. So all that it needs comes with the one that starts it.
 
-import { listen, load, post as postUncounted } from './engine.js';
+import { listen, post as postUncounted } from './engine.js';
 
 /** Where `control` counts threads, and messages of output. */
 const THREADS = 0;
@@ -18,6 +18,10 @@ let control;
 /** How many messages this worker has posted: browsers drop those of a worker that has been ended since. */
 let posted;
 let modules = [];
+/** Of programs that are not in `modules`: how many bytes each has. */
+let lengths = [];
+/** Programs that workers which begin from now on have. */
+const ready = new Set();
 let kernel;
 /** The guest that runs here, or stays for its next cell. */
 let guest = null;
@@ -106,13 +110,38 @@ const host = {
     post({ type: 'done', told, sent: Atomics.load(control, SENT) });
   },
   interrupt: (slot, generation) => post({ type: 'interrupt', slot, generation }),
+  fetch: (part, to, length) => asked({ type: 'fetch', part, to: to >>> 0, length: length >>> 0 }),
+  need(program) {
+    if (modules[program] || ready.has(program)) return 0;
+    const failed = asked({ type: 'need', program });
+    if (!failed) ready.add(program);
+    return failed;
+  },
+  programs: () => modules.reduce((bits, module, n) => (module && n < 32 ? bits | (1 << n) : bits), 0),
 };
+
+/** Has the page do something, and waits for it: 0 if it has. */
+function asked(message) {
+  const flag = new Int32Array(new SharedArrayBuffer(4));
+  post({ ...message, flag });
+  Atomics.wait(flag, 0, 0);
+  return Atomics.load(flag, 0) === 1 ? 0 : 1;
+}
+
+/** A program that this worker was not given when it began: no message reaches it, so it has the bytes and compiles them. */
+function late(program) {
+  if (lengths[program] === undefined) return undefined;
+  const bytes = new Uint8Array(new SharedArrayBuffer(lengths[program]));
+  if (asked({ type: 'bytes', part: program, bytes })) return undefined;
+  // Compiling takes no shared memory.
+  return (modules[program] = new WebAssembly.Module(bytes.slice()));
+}
 
 /** Makes the guest: an instance of a program of the image. False if there is none, or no room for it. */
 function begin(program) {
-  const module = modules[program];
-  if (!module) return false;
   try {
+    const module = modules[program] ?? late(program);
+    if (!module) return false;
     guest = new WebAssembly.Instance(module, importsOf(module));
     return true;
   } catch {
@@ -279,10 +308,9 @@ class Failed extends Error {
   }
 }
 
-/** Opens the image, bytes or where they are; compiles its programs. */
-async function boot(image) {
+/** Opens the image; compiles its programs. */
+async function boot(bytes) {
   kernel.exports._initialize();
-  const bytes = typeof image === 'string' ? await load(new URL(image)) : image;
   const wrong = kernel.exports.wasibox_boot(...give(bytes), stackBytes());
   if (wrong > 0) throw new Error(text(answer(wrong)));
   const compiled = [];
@@ -296,9 +324,18 @@ async function boot(image) {
   return { modules: await Promise.all(compiled), slots: kernel.exports.wasibox_slots() >>> 0 };
 }
 
+/** Opens an image of which the page has the parts. */
+function bootParts(catalog) {
+  kernel.exports._initialize();
+  const wrong = kernel.exports.wasibox_boot_parts(...give(catalog), stackBytes());
+  if (wrong > 0) throw new Error(text(answer(wrong)));
+  return { slots: kernel.exports.wasibox_slots() >>> 0 };
+}
+
 /** What the page asks the first worker. */
 const answers = {
   boot: ({ image }) => boot(image),
+  bootParts: ({ catalog }) => bootParts(catalog),
   run({ asked }) {
     if (!kernel.exports.wasibox_run(...give(encode(JSON.stringify(asked))))) throw new Error('no worker can be started');
   },
@@ -322,7 +359,7 @@ async function onMessage(message) {
     instantiate(message.kernel);
     post({ type: 'ready' });
   } else if (message.type === 'thread') {
-    ({ modules } = message);
+    ({ modules, lengths } = message);
     kernel.exports.wasi_thread_start(message.tid, message.argument);
     post({ type: 'free' });
   } else {

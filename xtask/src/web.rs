@@ -1,6 +1,8 @@
 //! `cargo xtask dist --web`: the package for pages and Node, into `dist/web/`; `cargo xtask web` runs its tests, too.
 //!
-//! The image is not copied: it is `dist/image.webc`.
+//! The image is there in parts, made of `dist/image.webc` (`web/image.rs`).
+
+mod image;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,7 +38,7 @@ fn files() -> Result<Vec<String>> {
 pub fn build() -> Result<()> {
     let out = env::dist().join("web");
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
-    let mut steps = Steps::new(1);
+    let mut steps = Steps::new(2);
     steps.begin("wasibox-web: the kernel's module");
     let kernel = kept::build(&KERNEL)?.bytes;
     env::write(&out.join("wasibox.wasm"), &kernel)?;
@@ -44,6 +46,8 @@ pub fn build() -> Result<()> {
         env::write(&out.join(&name), &env::read(&env::root().join("sdk/web").join(&name))?)?;
     }
     steps.end(&format!("{:.2} MB", kernel.len() as f64 / 1e6));
+    steps.begin("wasibox-web: the image in parts");
+    steps.end(&format!("{:.1} MB", image::build(&out, &kernel)? as f64 / 1e6));
     steps.finish("dist/web is complete");
     Ok(())
 }
@@ -148,7 +152,9 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
             build().and_then(|()| test_in(browser, Some(rounds)))?;
         }
         _ => {
-            eprintln!("usage: cargo xtask web [--cases | --browser chromium|firefox|KIND=PROGRAM [--reload ROUNDS]]");
+            eprintln!(
+                "usage: cargo xtask web [--cases | --browser chromium|firefox|KIND=PROGRAM [--reload ROUNDS]]"
+            );
             return Ok(ExitCode::from(2));
         }
     }

@@ -17,6 +17,7 @@
 //!   allocated is bounded by the image's own length.
 //! - An image can be opened from memory, too ([`Image::from_bytes`]): in a browser, where this crate builds without
 //!   files and without packing.
+//! - Split into a catalog and parts, it is had piece by piece ([`parts`]).
 //! - The bytes do not change while the image is open: a file that others may write is copied.
 //!
 //! # Deliberately absent
@@ -27,6 +28,7 @@ pub mod manifest;
 mod open;
 #[cfg(unix)]
 mod pack;
+pub mod parts;
 mod source;
 mod tree;
 mod walk;

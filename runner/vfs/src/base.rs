@@ -46,6 +46,8 @@ pub enum BaseKind {
     },
     /// A file whose bytes are fetched when it is opened.
     Lazy(Arc<dyn Lazy>),
+    /// The same of a program.
+    LazyProgram(Arc<dyn Lazy>, Program),
     Symlink(Vec<u8>),
 }
 
@@ -65,6 +67,9 @@ pub fn leaf(kind: BaseKind, mode: u16, time: u64) -> Result<Inode, Arc<dyn Folde
             Kind::File { content: Content::from_blob(bytes), program }
         }
         BaseKind::Lazy(lazy) => Kind::File { content: Content::from_lazy(lazy), program: None },
+        BaseKind::LazyProgram(lazy, program) => {
+            Kind::File { content: Content::from_lazy(lazy), program: Some(program) }
+        }
         BaseKind::Symlink(target) => Kind::Symlink(target.into()),
     };
     Ok(Inode::at(kind, mode, time))

@@ -433,7 +433,8 @@ impl Vfs {
         Ok(out)
     }
 
-    /// What an executable file is: its program mark, and its first bytes for `#!`.
+    /// What an executable file is: its program mark, and its first bytes for `#!` unless it is a program whose bytes were
+    /// not fetched.
     /// EACCES unless it is a regular file with an execute bit.
     pub fn executable(
         &self,
@@ -449,6 +450,14 @@ impl Vfs {
             }
             match &loc {
                 Loc::Tree(ino) => {
+                    let node = self.read().tree.get(*ino).cloned();
+                    if let Some(Kind::File { program: Some(program), content }) =
+                        node.as_deref().map(|n| &n.kind)
+                        && content.lazy().is_some()
+                    {
+                        // Its bytes need not be there: whoever runs it has it elsewhere.
+                        return Ok(Some((Some(*program), Vec::new())));
+                    }
                     self.fetch(*ino, OpenFlags { read: true, ..OpenFlags::default() })?;
                     let node = self.read().tree.get(*ino).cloned();
                     match node.as_deref().map(|n| &n.kind) {

@@ -6,7 +6,8 @@ use common::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wasibox_vfs::{
-    BaseFile, BaseKind, Budget, DiskLimits, Errno, Folder, FolderEntry, Lazy, Shape, Vfs, delta,
+    BaseFile, BaseKind, Budget, DiskLimits, Errno, Folder, FolderEntry, Lazy, Program, Shape, Vfs,
+    delta,
 };
 
 /// Bytes that count how often they are fetched, and fail if they are told to.
@@ -183,4 +184,17 @@ fn a_snapshot_is_gone_through_and_compared() {
         .unwrap();
     assert_eq!(differs, ["a++", "d-+", "d/new-+", "gone+-", "l-+", "same++"]);
     assert_eq!(snapshot.each_below::<Errno>(b"/nowhere", &mut |_, _| Ok(())), Err(Errno::NOENT));
+}
+
+#[test]
+fn a_program_is_known_before_its_bytes_are() {
+    let bytes = Bytes::new(vec![1; 1000], Some(Errno::IO));
+    let kind = BaseKind::LazyProgram(bytes.clone(), Program(3));
+    let base = BaseFile { path: b"/bin/x".to_vec(), mode: 0o755, time: 0, kind };
+    let v = Vfs::new([base], &[], DiskLimits::default(), unlimited(), &Protected::default());
+    let v = v.unwrap();
+    assert_eq!(v.executable(&ROOT_LOC, b"/bin/x", 10), Ok((Some(Program(3)), Vec::new())));
+    assert_eq!(v.stat(&ROOT_LOC, b"/bin/x", true).unwrap().size, 1000);
+    assert_eq!(bytes.ready.load(Ordering::Relaxed), 0);
+    assert_eq!(read(&v, "/bin/x"), Err(Errno::IO));
 }

@@ -18,6 +18,9 @@ mod imports {
         pub fn input_wake();
         pub fn done(from: *const u8, len: usize);
         pub fn interrupt(slot: u32, generation: u32);
+        pub fn fetch(part: u32, to: *mut u8, len: usize) -> u32;
+        pub fn need(program: u32) -> u32;
+        pub fn programs() -> u32;
     }
 }
 
@@ -135,6 +138,27 @@ pub fn interrupt(slot: u32, generation: u32) {
     unsafe { imports::interrupt(slot, generation) }
 }
 
+/// Has the page fetch a part of the image, which has this length, and waits until it is there; `false` if it cannot be had.
+pub fn fetch(part: u32, to: &mut [u8]) -> bool {
+    // JUSTIFICATION: as above.
+    // SAFETY: it writes `to`, no more, before it returns, and keeps nothing.
+    unsafe { imports::fetch(part, to.as_mut_ptr(), to.len()) == 0 }
+}
+
+/// Has the page make a program ready for workers that begin from now on, and waits for it; `false` if it cannot be had.
+pub fn need(program: u32) -> bool {
+    // JUSTIFICATION: as above.
+    // SAFETY: it has no preconditions.
+    unsafe { imports::need(program) == 0 }
+}
+
+/// The programs that this worker has, a bit for each of the first 32.
+pub fn programs() -> u32 {
+    // JUSTIFICATION: as above.
+    // SAFETY: it has no preconditions.
+    unsafe { imports::programs() }
+}
+
 /// Ends the guest's code: the call that has come here does not return.
 pub fn halt() -> ! {
     core::arch::wasm32::unreachable()
@@ -163,6 +187,12 @@ fn taken(at: *mut u8, len: usize) -> Vec<u8> {
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_boot(at: *mut u8, len: usize, stack: usize) -> usize {
     crate::session::boot(taken(at, len), stack).map_or_else(crate::session::answer, |()| 0)
+}
+
+/// Opens an image that the page has in parts, by its catalog; else as `wasibox_boot`.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_boot_parts(at: *mut u8, len: usize, stack: usize) -> usize {
+    crate::session::boot_parts(&taken(at, len), stack).map_or_else(crate::session::answer, |()| 0)
 }
 
 /// The name of the image's program of that number; its length, 0 if there is none.

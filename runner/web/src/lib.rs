@@ -31,6 +31,7 @@ mod host;
 mod journal;
 mod memory;
 mod outcome;
+mod parts;
 mod past;
 mod session;
 mod slots;

@@ -6,21 +6,25 @@ use crate::host::{Kernel, Web};
 use crate::outcome::{self, Ended, Failure, Kind, Outcome};
 use crate::streams::{self, Input, Meter, Output};
 use crate::thread::Idle;
-use crate::{lock, slots};
+use crate::{lock, parts, slots};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use wasibox_image::Image;
+use wasibox_image::parts::Catalog;
 use wasibox_kernel::{
     Cwd, Descriptor, Descriptors, Finish, LimitHit, Limits, OpenFile, Start, find_program,
     image_files,
 };
 use wasibox_vfs::around::{self, HOME, Place, SESSION_OPTION, Variable};
-use wasibox_vfs::{Bounds, Budget, DiskLimits, Errno, File, Loc, Program, Protected, ROOT, Vfs};
+use wasibox_vfs::{
+    BaseFile, Bounds, Budget, DiskLimits, Errno, File, Loc, Program, Protected, ROOT, Vfs,
+};
 
 struct Session {
-    image: Arc<Image>,
+    /// The image, if it is here whole.
+    image: Option<Arc<Image>>,
     names: Vec<String>,
     vfs: Vfs,
     host: Arc<Web>,
@@ -147,22 +151,40 @@ pub fn program_name(number: u32) -> Option<&'static str> {
 /// A program's bytes.
 pub fn program(number: u32) -> Option<&'static [u8]> {
     let session = SESSION.get()?;
-    session.image.atom(session.names.get(number as usize)?)
+    session.image.as_ref()?.atom(session.names.get(number as usize)?)
 }
 
 /// Opens the image of the session, whose guests have a stack of so many bytes.
 pub fn boot(image: Vec<u8>, stack: usize) -> Result<(), String> {
     let image = Arc::new(Image::from_bytes("the image", image).map_err(|e| e.to_string())?);
-    let limits = Limits { processes: slots::SLOTS, memory: MEMORY, stack, ..Limits::default() };
-    let budget = Budget::new(limits.memory);
     let names: Vec<String> = image.atoms().keys().cloned().collect();
     let number = |atom: &str| names.iter().position(|n| n == atom).map(|n| Program(n as u32));
     let base = image_files(&image, Some(&number)).map_err(|e| e.to_string())?;
+    let identity = image.identity();
+    begin_session(Some(image), names, base, identity, stack)
+}
+
+/// The same for an image of which only the catalog is here: the page fetches the rest as it is needed.
+pub fn boot_parts(catalog: &[u8], stack: usize) -> Result<(), String> {
+    let catalog = Catalog::decode(catalog).map_err(|e| e.to_string())?;
+    let names = catalog.programs.iter().map(|program| program.name.clone()).collect();
+    begin_session(None, names, parts::files(&catalog), catalog.identity, stack)
+}
+
+fn begin_session(
+    image: Option<Arc<Image>>,
+    names: Vec<String>,
+    base: Vec<BaseFile>,
+    identity: [u8; 32],
+    stack: usize,
+) -> Result<(), String> {
+    let limits = Limits { processes: slots::SLOTS, memory: MEMORY, stack, ..Limits::default() };
+    let budget = Budget::new(limits.memory);
     let vfs = Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &Protected::default());
     let vfs = vfs.map_err(|e| e.to_string())?;
     // The shell goes on with it from call to call.
     vfs.set_state(Some(Arc::from([])));
-    history::begin(&vfs, image.identity());
+    history::begin(&vfs, identity);
     let begins_with = vec![BEGINS_WITH; names.len()];
     let host = Arc::new(Web { begins_with, idle: Idle::default() });
     let session = Session { image, names, vfs, host, budget, limits };

@@ -24,9 +24,16 @@ const SIGABRT: u8 = 6;
 /// The processes that run in workers, by slot.
 static RUNNING: Mutex<Option<HashMap<u32, Arc<Process>>>> = Mutex::new(None);
 
+/// A worker that waits.
+struct Waiting {
+    next: Sender<Job>,
+    /// The programs that it has, a bit for each: none can be handed to it any more.
+    programs: u32,
+}
+
 /// The waiting workers of a session.
 #[derive(Default)]
-pub struct Idle(Mutex<Vec<Sender<Job>>>);
+pub struct Idle(Mutex<Vec<Waiting>>);
 
 impl Idle {
     fn wait_here(&self) -> Option<Receiver<Job>> {
@@ -34,16 +41,20 @@ impl Idle {
         if idle.len() >= MAX_IDLE {
             return None;
         }
-        let (sender, receiver) = channel();
-        idle.push(sender);
+        let (next, receiver) = channel();
+        idle.push(Waiting { next, programs: ffi::programs() });
         Some(receiver)
     }
 
-    /// Gives a job to the worker that began to wait last.
+    /// Gives a job to the worker that began to wait last of those that have its program.
     fn hand_over(&self, job: Job) -> Option<Job> {
-        let thread = lock(&self.0).pop();
+        let program = 1u32.checked_shl(job.program.0).unwrap_or(0);
+        let mut idle = lock(&self.0);
+        let found = idle.iter().rposition(|waiting| waiting.programs & program != 0);
+        let thread = found.map(|n| idle.remove(n));
+        drop(idle);
         match thread {
-            Some(thread) => thread.send(job).err().map(|e| e.0),
+            Some(thread) => thread.next.send(job).err().map(|e| e.0),
             None => Some(job),
         }
     }
@@ -55,6 +66,9 @@ pub fn start(host: &Web, mut job: Job) -> std::io::Result<()> {
         job.memory = memory;
         // Its worker waits, until this is gone.
         return next.send(job).map_err(|_| std::io::ErrorKind::BrokenPipe.into());
+    }
+    if !ffi::need(job.program.0) {
+        return Err(std::io::ErrorKind::NotFound.into());
     }
     let Some(job) = host.idle.hand_over(job) else { return Ok(()) };
     std::thread::Builder::new().stack_size(STACK).spawn(move || work(job)).map(drop)

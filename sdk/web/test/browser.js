@@ -25,7 +25,6 @@ const ISOLATED = {
 
 /** The file that is served at a path. */
 function fileOf(path) {
-  if (path === '/web/image.webc') return join(dist, 'image.webc');
   if (path.startsWith('/web/')) return join(dist, normalize(path));
   return join(tests, normalize(path));
 }

@@ -7,7 +7,6 @@ import { pathToFileURL } from 'node:url';
 const dist = process.env.WASIBOX_DIST;
 const { Session } = await import(pathToFileURL(`${dist}/web/index.js`));
 const baseUrl = pathToFileURL(`${dist}/web/`);
-const image = await readFile(`${dist}/image.webc`);
 const cases = JSON.parse(await readFile(process.argv[2], 'utf8'));
 
 /** A session serves so many cases: what they leave in it is no part of the next ones. */
@@ -19,7 +18,7 @@ const WORK = '/case';
 const SCRIPT = '/meta/script.sh';
 
 async function make() {
-  return Session.create({ baseUrl, image, log: (text) => console.error(text) });
+  return Session.create({ baseUrl, log: (text) => console.error(text) });
 }
 
 async function prepare(box, { files, script }) {

@@ -1,0 +1,100 @@
+//! Images that are split into a catalog and parts.
+
+use std::path::Path;
+use std::sync::Arc;
+use wasibox_image::parts::{Catalog, Dir, Part, What, split};
+use wasibox_image::{EntryKind, Image, ImageSpec, pack};
+
+fn image(root: &Path) -> Arc<Image> {
+    for (path, text) in
+        [("etc/hosts", "a"), ("usr/lib/py/a.py", "print(1)\n"), ("usr/lib/py/empty", "")]
+    {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(root.join("usr/lib/py/a.py"), mode).unwrap();
+    std::os::unix::fs::symlink("a.py", root.join("usr/lib/py/b.py")).unwrap();
+    let spec = ImageSpec {
+        name: "a/b".into(),
+        version: "1.0.0".into(),
+        atoms: vec![("box".into(), b"\0asm box".to_vec()), ("python".into(), vec![7; 5000])],
+        commands: vec![("sh".into(), "box".into()), ("python3".into(), "python".into())],
+        rootfs: vec![root.into()],
+        time: 1_700_000_000,
+        ..ImageSpec::default()
+    };
+    Arc::new(Image::from_bytes("a", pack(&spec).unwrap()).unwrap())
+}
+
+/// All that the catalog tells, with files' bytes out of the parts.
+fn listed(dir: &Dir, at: &str, parts: &[Part], out: &mut Vec<(String, u16, Vec<u8>)>) {
+    for item in &dir.0 {
+        let path = format!("{at}/{}", item.name);
+        let bytes = match &item.what {
+            What::Dir(_) => Vec::new(),
+            What::Symlink(target) => target.clone().into_bytes(),
+            What::File { part, at, len } => {
+                parts[*part as usize].bytes[*at as usize..(*at + *len) as usize].to_vec()
+            }
+        };
+        out.push((path.clone(), item.mode, bytes));
+        if let What::Dir(dir) = &item.what {
+            listed(dir, &path, parts, out);
+        }
+    }
+}
+
+#[test]
+fn parts_hold_what_the_image_does() {
+    let root = tempfile::tempdir().unwrap();
+    let image = image(root.path());
+    let part_of = |path: &str| if path.starts_with("/usr") { "usr" } else { "base" }.to_owned();
+    let (catalog, parts) = split(&image, &part_of).unwrap();
+    let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+    assert_eq!(names, ["box", "python", "base", "usr"]);
+    assert_eq!(parts[0].bytes, b"\0asm box");
+    assert_eq!((catalog.identity, catalog.time), (image.identity(), image.time()));
+    assert_eq!(catalog.commands, [("sh".into(), 0), ("python3".into(), 1)]);
+    assert_eq!(catalog.programs[1].digest, image.atoms()["python"]);
+
+    let again = Catalog::decode(&catalog.encode().unwrap()).unwrap();
+    assert_eq!(again, catalog);
+    let mut found = Vec::new();
+    for (path, dir) in &again.volumes {
+        found.push((path.clone(), 0o755, Vec::new()));
+        listed(dir, path, &parts, &mut found);
+    }
+    let mut expected = Vec::new();
+    for entry in image.rootfs().unwrap() {
+        let bytes = match entry.kind {
+            EntryKind::Dir => Vec::new(),
+            EntryKind::Symlink(target) => target.into_bytes(),
+            EntryKind::File(bytes) => (*bytes).as_ref().to_vec(),
+        };
+        expected.push((entry.path, entry.mode, bytes));
+    }
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn catalogs_that_do_not_fit_are_refused() {
+    let root = tempfile::tempdir().unwrap();
+    let (catalog, _) = split(&image(root.path()), &|_| "all".into()).unwrap();
+    let refused = |change: &dyn Fn(&mut Catalog)| {
+        let mut changed = catalog.clone();
+        change(&mut changed);
+        Catalog::decode(&changed.encode().unwrap()).is_err()
+    };
+    assert!(!refused(&|_| {}));
+    assert!(refused(&|c| c.parts[2] -= 1));
+    assert!(refused(&|c| c.parts.truncate(2)));
+    assert!(refused(&|c| c.commands[0].1 = 2));
+    let bytes = catalog.encode().unwrap();
+    for at in 0..bytes.len() {
+        assert!(Catalog::decode(&bytes[..at]).is_err(), "cut at {at}");
+    }
+}

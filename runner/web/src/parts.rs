@@ -1,0 +1,121 @@
+//! An image of which the page has the catalog: a part is fetched when somebody opens a file of it, and stays.
+//!
+//! The thread that wants it waits; the page, which waits for nobody, fetches.
+
+use crate::{ffi, lock};
+use std::sync::{Arc, Mutex, OnceLock};
+use wasibox_image::parts::{Catalog, Dir, What};
+use wasibox_vfs::{BaseFile, BaseKind, Budget, Errno, Folder, FolderEntry, Lazy, Program};
+
+/// A part of the image.
+struct Part {
+    number: u32,
+    len: u32,
+    bytes: OnceLock<Vec<u8>>,
+    /// Held by who has it fetched.
+    fetching: Mutex<()>,
+}
+
+impl Part {
+    fn bytes(&self) -> Result<&[u8], Errno> {
+        if let Some(bytes) = self.bytes.get() {
+            return Ok(bytes);
+        }
+        let _fetching = lock(&self.fetching);
+        if let Some(bytes) = self.bytes.get() {
+            return Ok(bytes);
+        }
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(self.len as usize).map_err(|_| Errno::NOMEM)?;
+        bytes.resize(self.len as usize, 0);
+        // Who asks again may have more luck.
+        if ffi::fetch(self.number, &mut bytes) {
+            Ok(self.bytes.get_or_init(|| bytes))
+        } else {
+            Err(Errno::IO)
+        }
+    }
+}
+
+/// A file's bytes.
+struct Piece {
+    part: Arc<Part>,
+    at: u32,
+    len: u32,
+}
+
+impl Lazy for Piece {
+    fn len(&self) -> u64 {
+        self.len.into()
+    }
+
+    fn ready(&self, _: &Arc<Budget>, _: bool) -> Result<(), Errno> {
+        if self.len == 0 { Ok(()) } else { self.part.bytes().map(drop) }
+    }
+
+    fn read(&self, off: u64, buf: &mut [u8]) -> Result<usize, Errno> {
+        if off >= self.len() {
+            return Ok(0);
+        }
+        let (begin, end) = (self.at as usize, (self.at + self.len) as usize);
+        let rest = &self.part.bytes()?[begin + off as usize..end];
+        let n = rest.len().min(buf.len());
+        buf[..n].copy_from_slice(&rest[..n]);
+        Ok(n)
+    }
+}
+
+/// A directory of the catalog.
+struct Listed {
+    dir: Arc<Dir>,
+    parts: Arc<[Arc<Part>]>,
+    time: u64,
+}
+
+impl Folder for Listed {
+    fn list(&self) -> Result<Vec<FolderEntry>, String> {
+        let entry = |item: &wasibox_image::parts::Item| {
+            let kind = match &item.what {
+                What::Dir(dir) => {
+                    let (dir, parts, time) = (dir.clone(), self.parts.clone(), self.time);
+                    BaseKind::Dir(Arc::new(Listed { dir, parts, time }))
+                }
+                What::File { part, at, len } => {
+                    // The catalog was looked through: there is such a part.
+                    let part = self.parts[*part as usize].clone();
+                    BaseKind::Lazy(Arc::new(Piece { part, at: *at, len: *len }))
+                }
+                What::Symlink(target) => BaseKind::Symlink(target.clone().into_bytes()),
+            };
+            let name = item.name.clone().into_bytes();
+            FolderEntry { name, mode: item.mode, time: self.time, kind }
+        };
+        Ok(self.dir.0.iter().map(entry).collect())
+    }
+}
+
+/// The files of the image, as `wasibox_kernel::image_files` has them of a whole one.
+pub fn files(catalog: &Catalog) -> Vec<BaseFile> {
+    let time = catalog.time;
+    let part = |(number, len): (usize, &u32)| {
+        let (bytes, fetching) = (OnceLock::new(), Mutex::new(()));
+        Arc::new(Part { number: number as u32, len: *len, bytes, fetching })
+    };
+    let parts: Arc<[Arc<Part>]> = catalog.parts.iter().enumerate().map(part).collect();
+    let volume = |(path, dir): &(String, Arc<Dir>)| {
+        let listed = Listed { dir: dir.clone(), parts: parts.clone(), time };
+        let (path, kind) = (path.clone().into_bytes(), BaseKind::Dir(Arc::new(listed)));
+        BaseFile { path, mode: 0o755, time, kind }
+    };
+    let mut out: Vec<BaseFile> = catalog.volumes.iter().map(volume).collect();
+    for (name, number) in &catalog.commands {
+        let part = &parts[*number as usize];
+        for dir in ["/bin/", "/usr/bin/"] {
+            let bytes = Arc::new(Piece { part: part.clone(), at: 0, len: part.len });
+            let kind = BaseKind::LazyProgram(bytes, Program(*number));
+            let path = [dir, name].concat().into_bytes();
+            out.push(BaseFile { path, mode: 0o755, time, kind });
+        }
+    }
+    out
+}

@@ -1,0 +1,288 @@
+//! The image in parts, for pages: `dist/web/image/`, see `runner/image/src/parts.rs` and `sdk/web/parts.js`.
+//!
+//! Files are packed by gzip, which all browsers unpack; their names hold their digests, so that they may be cached for ever.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context, Result, ensure};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use wasibox_image::parts::{Part, split};
+use wasibox_image::{EntryKind, Image};
+
+use crate::env;
+use crate::key::Key;
+
+/// Where Python's packages lie.
+const PACKAGES: &str = "/usr/lib/python3.13/site-packages/";
+const LIBRARY: &str = "/usr/lib/python3.13/";
+
+/// Packages that are fetched together, since whoever imports one imports the others.
+const TOGETHER: &[(&str, &[&str])] = &[
+    ("pandas", &["pandas", "pytz", "tzdata", "dateutil", "six"]),
+    (
+        "matplotlib",
+        &[
+            "matplotlib",
+            "mpl_toolkits",
+            "PIL",
+            "fontTools",
+            "contourpy",
+            "cycler",
+            "kiwisolver",
+            "pyparsing",
+            "packaging",
+            "pylab",
+        ],
+    ),
+    ("pip", &["pip", "setuptools", "pkg_resources"]),
+    // A `.pth` file and what it imports: every start of Python reads them.
+    ("stdlib", &["distutils", "_distutils_hack"]),
+    ("sympy", &["sympy", "mpmath"]),
+];
+/// Packages with fewer bytes are fetched with all others that are small.
+const SMALL: usize = 2 << 20;
+
+/// What a program needs soon after it has begun: fetched with it.
+const THEN: &[(&str, &str)] = &[("python", "stdlib"), ("js", "js-library")];
+
+/// A file of the folder, as `image.json` tells of it.
+#[derive(Serialize)]
+struct File {
+    name: String,
+    file: String,
+    /// Bytes, and how many as they are sent.
+    length: usize,
+    packed: usize,
+    /// Of the packed bytes, as browsers take it.
+    integrity: String,
+    /// The program that it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program: Option<String>,
+    /// Parts that are needed soon after it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    then: Vec<usize>,
+}
+
+/// All of it.
+#[derive(Serialize)]
+struct List {
+    kernel: File,
+    catalog: File,
+    parts: Vec<File>,
+}
+
+/// Which part each file is of.
+struct Grouping {
+    /// Sources of which there is compiled code beside them: read for tracebacks only.
+    sources: BTreeSet<String>,
+    sizes: BTreeMap<String, usize>,
+}
+
+impl Grouping {
+    fn of(image: &Image) -> Result<Grouping> {
+        let (mut compiled, mut all) = (BTreeSet::new(), Vec::new());
+        let mut sizes = BTreeMap::new();
+        for entry in image.rootfs()? {
+            let EntryKind::File(bytes) = entry.kind else { continue };
+            if let Some(package) = package(&entry.path) {
+                *sizes.entry(package.to_owned()).or_default() += (*bytes).as_ref().len();
+            }
+            if let Some((folder, name)) = entry.path.split_once("/__pycache__/") {
+                let name = name.split('.').next().unwrap_or_default();
+                compiled.insert(format!("{folder}/{name}.py"));
+            }
+            all.push(entry.path);
+        }
+        let sources = all.into_iter().filter(|path| compiled.contains(path)).collect();
+        Ok(Grouping { sources, sizes })
+    }
+
+    fn part(&self, path: &str) -> String {
+        let name = self.name(path);
+        if self.sources.contains(path) { format!("{name}-sources") } else { name }
+    }
+
+    fn name(&self, path: &str) -> String {
+        if let Some(package) = package(path) {
+            let together = TOGETHER.iter().find(|(_, all)| all.contains(&package));
+            return match together {
+                Some((name, _)) => (*name).into(),
+                None if self.sizes.get(package).is_some_and(|size| *size >= SMALL) => {
+                    package.into()
+                }
+                None => "packages".into(),
+            };
+        }
+        let part = match path {
+            _ if path.starts_with(LIBRARY) => "stdlib",
+            _ if path.starts_with("/usr/lib/node") || path.starts_with("/usr/lib/js") => {
+                "js-library"
+            }
+            _ if path.starts_with("/usr/share/") => "share",
+            _ => "base",
+        };
+        part.into()
+    }
+}
+
+/// The package that a file belongs to: what is before the first `-`, `.` or `/` below the folder of packages.
+fn package(path: &str) -> Option<&str> {
+    let name = path.strip_prefix(PACKAGES)?.split('/').next()?;
+    // Compiled modules that are a file each.
+    let name = if name == "__pycache__" { path.rsplit('/').next()? } else { name };
+    let name = name.split(['-', '.']).next()?;
+    Some(name)
+}
+
+/// Packs by gzip, as small as that can.
+fn packed(bytes: &[u8]) -> Result<Vec<u8>> {
+    use std::io::Write;
+    let mut gzip = Command::new("gzip")
+        .args(["-9", "--no-name", "--stdout"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("gzip")?;
+    let mut input = gzip.stdin.take().context("gzip")?;
+    let out = std::thread::scope(|scope| {
+        scope.spawn(move || input.write_all(bytes));
+        gzip.wait_with_output()
+    })?;
+    ensure!(out.status.success(), "gzip: {}", out.status);
+    Ok(out.stdout)
+}
+
+/// Writes a part into the folder.
+fn write(folder: &Path, name: &str, ending: &str, bytes: &[u8]) -> Result<File> {
+    let packed = packed(bytes)?;
+    let digest = Sha256::digest(&packed);
+    let hex: String = digest[..6].iter().map(|b| format!("{b:02x}")).collect();
+    let file = format!("{name}-{hex}{ending}.gz");
+    env::write(&folder.join(&file), &packed)?;
+    Ok(File {
+        name: name.into(),
+        file,
+        length: bytes.len(),
+        packed: packed.len(),
+        integrity: format!("sha256-{}", base64(&digest)),
+        program: None,
+        then: Vec::new(),
+    })
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for three in bytes.chunks(3) {
+        let n = three.iter().chain([&0, &0]).take(3).fold(0u32, |n, b| n << 8 | u32::from(*b));
+        for place in 0..4 {
+            let digit = DIGITS[(n >> (18 - 6 * place) & 63) as usize];
+            out.push(if place <= three.len() { digit.into() } else { '=' });
+        }
+    }
+    out
+}
+
+/// Writes all parts, two at once.
+fn write_all(folder: &Path, parts: &[Part], programs: usize) -> Result<Vec<File>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut out = Vec::new();
+        loop {
+            let n = next.fetch_add(1, Ordering::Relaxed);
+            let Some(part) = parts.get(n) else { return Ok(out) };
+            let ending = if n < programs { ".wasm" } else { "" };
+            let mut file = write(folder, &part.name, ending, &part.bytes)?;
+            file.program = (n < programs).then(|| part.name.clone());
+            out.push((n, file));
+        }
+    };
+    let done: Vec<Result<Vec<(usize, File)>>> = std::thread::scope(|scope| {
+        let threads = [(); 2].map(|()| scope.spawn(work));
+        threads
+            .into_iter()
+            .map(|t| t.join().unwrap_or_else(|e| std::panic::resume_unwind(e)))
+            .collect()
+    });
+    let mut files = Vec::new();
+    for some in done {
+        files.extend(some?);
+    }
+    files.sort_by_key(|(n, _)| *n);
+    Ok(files.into_iter().map(|(_, file)| file).collect())
+}
+
+/// Makes the folder beside the kernel, unless it is there and of the same image and kernel. Gives its bytes.
+pub fn build(out: &Path, kernel: &[u8]) -> Result<u64> {
+    let source = env::dist().join("image.webc");
+    let folder = out.join("image");
+    let mut key = Key::new("web image");
+    key.bytes(kernel);
+    key.text(&crate::key::sha256_file(&source)?);
+    key.tree(&env::root(), &["runner/image/src/parts.rs", "xtask/src/web/image.rs"])?;
+    let (key, stamp) = (key.finish(), folder.join(".key"));
+    let fresh = std::fs::read_to_string(&stamp).is_ok_and(|old| old == key);
+    if !fresh {
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        let image = Arc::new(Image::open(&source)?);
+        let grouping = Grouping::of(&image)?;
+        let (catalog, parts) = split(&image, &|path| grouping.part(path))?;
+        let mut files = write_all(&folder, &parts, catalog.programs.len())?;
+        for (program, then) in THEN {
+            let number = |name: &str| files.iter().position(|file| file.name == name);
+            if let (Some(program), Some(then)) = (number(program), number(then)) {
+                files[program].then.push(then);
+            }
+        }
+        let list = List {
+            kernel: write(&folder, "kernel", ".wasm", kernel)?,
+            catalog: write(&folder, "catalog", "", &catalog.encode()?)?,
+            parts: files,
+        };
+        env::write(&folder.join("image.json"), &serde_json::to_vec(&list)?)?;
+        env::write(&stamp, key.as_bytes())?;
+    }
+    let mut size = 0;
+    for entry in std::fs::read_dir(&folder)? {
+        size += entry?.metadata()?.len();
+    }
+    Ok(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_rfc_4648s() {
+        let known =
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
+        for (bytes, text) in known {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+    }
+
+    #[test]
+    fn files_are_parts_of_their_packages() {
+        let path = |rest: &str| format!("{PACKAGES}{rest}");
+        let name = |rest: &str| package(&path(rest)).map(str::to_owned);
+        assert_eq!(name("pandas/core/api.py").as_deref(), Some("pandas"));
+        assert_eq!(name("pandas-3.0.dist-info/METADATA").as_deref(), Some("pandas"));
+        assert_eq!(name("six.py").as_deref(), Some("six"));
+        assert_eq!(name("__pycache__/six.cpython-313.pyc").as_deref(), Some("six"));
+        assert_eq!(package("/usr/lib/python3.13/os.py"), None);
+        let sizes = BTreeMap::from([("plotly".to_owned(), SMALL), ("tqdm".to_owned(), SMALL - 1)]);
+        let sources = BTreeSet::from([path("tqdm/a.py")]);
+        let grouping = Grouping { sources, sizes };
+        assert_eq!(grouping.part(&path("plotly/a.json")), "plotly");
+        assert_eq!(grouping.part(&path("tqdm/a.py")), "packages-sources");
+        assert_eq!(grouping.part(&path("dateutil/tz.py")), "pandas");
+        assert_eq!(grouping.part("/etc/passwd"), "base");
+    }
+}
