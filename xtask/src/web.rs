@@ -2,10 +2,9 @@
 //!
 //! The image is there in parts, made of `dist/image.webc` (`web/image.rs`).
 
+mod cases;
 mod image;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
@@ -71,6 +70,11 @@ pub fn test() -> Result<()> {
 /// Runs them in a page of a browser, `chromium` or `firefox`, or of the program at a path, as in `firefox=PATH`; with `rounds`
 /// instead of them the page that is left so many times while it writes.
 fn test_in(browser: &str, rounds: Option<&str>) -> Result<()> {
+    env::run(page(browser)?.args(rounds))
+}
+
+/// The command that opens a page of tests in a browser.
+fn page(browser: &str) -> Result<Command> {
     let (kind, program) = match browser.split_once('=') {
         Some(both) => both,
         None => *BROWSERS
@@ -78,67 +82,9 @@ fn test_in(browser: &str, rounds: Option<&str>) -> Result<()> {
             .find(|(kind, _)| *kind == browser)
             .with_context(|| format!("no such browser: {browser}"))?,
     };
-    let script = env::root().join("sdk/web/test/browser.js");
-    env::run(node()?.arg(script).args([kind, program]).args(rounds))
-}
-
-/// Runs the harness's cases in Node: all that the image must pass.
-fn test_cases() -> Result<()> {
-    let mut list = Vec::new();
-    let folder = env::root().join("tests/cases");
-    for file in case_files(&folder)? {
-        let text = String::from_utf8(env::read(&file)?)?;
-        let Cases { case } = toml::from_str(&text).with_context(|| file.display().to_string())?;
-        let name = file.strip_prefix(&folder)?.display().to_string();
-        for case in case.into_iter().filter(|c| c.targets.iter().any(|t| t == "wasm")) {
-            list.push(Case { file: name.clone(), ..case });
-        }
-    }
-    let json = env::cache()?.join("web-cases.json");
-    env::write(&json, &serde_json::to_vec(&list)?)?;
-    env::run(node()?.arg(env::root().join("sdk/web/test/cases.js")).arg(json))
-}
-
-fn case_files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        let path = entry?.path();
-        match path.is_dir() {
-            true => files.extend(case_files(&path)?),
-            false if path.extension().is_some_and(|e| e == "toml") => files.push(path),
-            false => {}
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
-/// The part of `tests/harness/src/case.rs` that a case's run takes.
-#[derive(serde::Deserialize)]
-struct Cases {
-    case: Vec<Case>,
-}
-
-#[derive(serde::Deserialize, serde::Serialize)]
-struct Case {
-    #[serde(skip_deserializing)]
-    file: String,
-    name: String,
-    script: String,
-    #[serde(default)]
-    stdin: String,
-    #[serde(default)]
-    files: BTreeMap<String, String>,
-    stdout: String,
-    stderr: Option<String>,
-    #[serde(default)]
-    status: i32,
-    #[serde(default = "every_target", skip_serializing)]
-    targets: Vec<String>,
-}
-
-fn every_target() -> Vec<String> {
-    vec!["wasm".into()]
+    let mut node = node()?;
+    node.arg(env::root().join("sdk/web/test/browser.js")).args([kind, program]);
+    Ok(node)
 }
 
 /// Builds the package and runs its tests.
@@ -146,14 +92,15 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args[..] {
         [] => build().and_then(|()| test())?,
-        ["--cases"] => build().and_then(|()| test_cases())?,
+        ["--cases"] => build().and_then(|()| cases::in_node())?,
+        ["--cases", "--browser", browser] => build().and_then(|()| cases::in_page(browser))?,
         ["--browser", browser] => build().and_then(|()| test_in(browser, None))?,
         ["--browser", browser, "--reload", rounds] => {
             build().and_then(|()| test_in(browser, Some(rounds)))?;
         }
         _ => {
             eprintln!(
-                "usage: cargo xtask web [--cases | --browser chromium|firefox|KIND=PROGRAM [--reload ROUNDS]]"
+                "usage: cargo xtask web [--cases] [--browser chromium|firefox|KIND=PROGRAM [--reload ROUNDS]]"
             );
             return Ok(ExitCode::from(2));
         }

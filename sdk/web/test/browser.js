@@ -1,5 +1,6 @@
 // The tests in a real browser: browser.js chromium|firefox PROGRAM [ROUNDS]. WASIBOX_DIST is the folder with `web` and the
-// image. With ROUNDS the page that is left so many times while it writes (`reload.js`), else all tests.
+// image. With ROUNDS the page that is left so many times while it writes (`reload.js`), with WASIBOX_CASES the cases of that
+// file (`cases.js`), else all tests.
 //
 // No driver is needed: the browser opens a page of a server here, and the page tells the server what became of each test.
 
@@ -12,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 
 const [kind, program, rounds] = process.argv.slice(2);
 const dist = process.env.WASIBOX_DIST;
+const cases = process.env.WASIBOX_CASES;
 const tests = fileURLToPath(new URL('.', import.meta.url));
 /** The page says nothing for so long when its process has died. */
 const SILENCE = 180_000;
@@ -26,6 +28,7 @@ const ISOLATED = {
 /** The file that is served at a path. */
 function fileOf(path) {
   if (path.startsWith('/web/')) return join(dist, normalize(path));
+  if (path === '/cases' && cases) return cases;
   return join(tests, normalize(path));
 }
 
@@ -72,7 +75,7 @@ function hear(result) {
     end(passed === result.over && failed === 0 ? null : `${failed} of ${result.over} failed`);
   } else if (result.error === undefined) {
     passed++;
-    console.log(`ok    ${result.name} (${result.ms} ms)`);
+    if (!cases) console.log(`ok    ${result.name} (${result.ms} ms)`);
   } else {
     failed++;
     console.log(`FAIL  ${result.name}\n${result.error.replace(/^/gm, '      ')}`);
@@ -125,7 +128,8 @@ function kill() {
 }
 
 function start() {
-  const page = rounds === undefined ? 'page.html' : 'reload.html';
+  const tested = cases ? 'cases.html' : 'page.html';
+  const page = rounds === undefined ? tested : 'reload.html';
   const url = `http://127.0.0.1:${server.address().port}/${page}`;
   // A group of its own, which is ended with it.
   browser = spawn(program, ARGUMENTS[kind](url), { stdio: 'ignore', detached: true });

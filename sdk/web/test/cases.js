@@ -1,13 +1,5 @@
-// The harness's cases in Node: cases.js FILE, a list of cases in JSON as `cargo xtask web --cases` makes it of tests/cases.
-// Tells those that fail, and the rate. WASIBOX_DIST is the folder with `web` and the image.
-
-import { readFile } from 'node:fs/promises';
-import { pathToFileURL } from 'node:url';
-
-const dist = process.env.WASIBOX_DIST;
-const { Session } = await import(pathToFileURL(`${dist}/web/index.js`));
-const baseUrl = pathToFileURL(`${dist}/web/`);
-const cases = JSON.parse(await readFile(process.argv[2], 'utf8'));
+// The harness's cases, tasks and Python scripts, in Node and in pages: a list of cases in JSON, as `cargo xtask web --cases` makes it
+// (xtask/src/web/cases.rs).
 
 /** A session serves so many cases: what they leave in it is no part of the next ones. */
 const PER_SESSION = 200;
@@ -16,10 +8,6 @@ const TIMEOUT = 60;
 /** Of the harness, `tests/harness/src/run.rs`. */
 const WORK = '/case';
 const SCRIPT = '/meta/script.sh';
-
-async function make() {
-  return Session.create({ baseUrl, log: (text) => console.error(text) });
-}
 
 async function prepare(box, { files, script }) {
   const folders = Object.keys(files).filter((name) => name.includes('/'));
@@ -42,19 +30,19 @@ async function problem(box, one) {
   return found.join('\n');
 }
 
-let box = null;
-let failed = 0;
-for (const [n, one] of cases.entries()) {
-  if (n % PER_SESSION === 0) {
-    box?.close();
-    box = await make();
+/**
+ * Runs them all.
+ * @param {() => Promise<object>} make begins a session
+ * @param {(one: object, problem: string | null) => void} report is told of each
+ */
+export async function runCases(cases, make, report) {
+  let box = null;
+  for (const [n, one] of cases.entries()) {
+    if (n % PER_SESSION === 0) {
+      await box?.close();
+      box = await make();
+    }
+    await report(one, await problem(box, one).catch((error) => String(error.stack)));
   }
-  const found = await problem(box, one).catch((error) => error.stack);
-  if (found === null) continue;
-  failed++;
-  console.log(`FAIL  ${one.file}: ${one.name}\n${found}\n`);
+  await box?.close();
 }
-box?.close();
-const passed = cases.length - failed;
-console.log(`cases in Node: ${passed} of ${cases.length} pass, ${((100 * passed) / cases.length).toFixed(2)} %`);
-process.exitCode = failed === 0 ? 0 : 1;

@@ -201,7 +201,10 @@ struct Cipher {
 }
 
 /// Where the counter of GCM begins (SP 800-38D, 7.1).
-fn gcm_begin(key: &aes::cipher::generic_array::GenericArray<u8, aes::cipher::consts::U16>, iv: &[u8]) -> Block {
+fn gcm_begin(
+    key: &aes::cipher::generic_array::GenericArray<u8, aes::cipher::consts::U16>,
+    iv: &[u8],
+) -> Block {
     if let Ok(iv) = <[u8; 12]>::try_from(iv) {
         let mut begin = [0; BLOCK];
         begin[..12].copy_from_slice(&iv);

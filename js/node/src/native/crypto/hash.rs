@@ -213,18 +213,15 @@ impl Hmac {
 fn hmac<'js>(ctx: Ctx<'js>, name: Text, key: Bytes) -> Result<Option<Function<'js>>> {
     let Some(state) = Hmac::new(&plain(&name.0), &key.0) else { return Ok(None) };
     let state = RefCell::new(state);
-    Function::new(
-        ctx,
-        move |ctx: Ctx<'js>, data: Opt<Bytes>| -> Result<Option<ArrayBuffer<'js>>> {
-            match data.0 {
-                Some(Bytes(data)) => {
-                    state.borrow_mut().inner.update(&data);
-                    Ok(None)
-                }
-                None => ArrayBuffer::new(ctx, state.borrow().of(&[]).into_vec()).map(Some),
+    Function::new(ctx, move |ctx: Ctx<'js>, data: Opt<Bytes>| -> Result<Option<ArrayBuffer<'js>>> {
+        match data.0 {
+            Some(Bytes(data)) => {
+                state.borrow_mut().inner.update(&data);
+                Ok(None)
             }
-        },
-    )
+            None => ArrayBuffer::new(ctx, state.borrow().of(&[]).into_vec()).map(Some),
+        }
+    })
     .map(Some)
 }
 
@@ -262,7 +259,8 @@ fn hkdf<'js>(
 ) -> Result<ArrayBuffer<'js>> {
     let mut out = vec![0; bounded(&ctx, length)?];
     let name = plain(&name.0);
-    let made = Hmac::new(&name, &salt.0).and_then(|extract| Hmac::new(&name, &extract.of(&[&key.0])));
+    let made =
+        Hmac::new(&name, &salt.0).and_then(|extract| Hmac::new(&name, &extract.of(&[&key.0])));
     let Some(expand) = made.filter(|h| length <= 255 * h.size()) else { return give(ctx, None) };
     let mut last: Box<[u8]> = Box::default();
     for (block, number) in out.chunks_mut(expand.size()).zip(1u8..) {
@@ -329,7 +327,8 @@ mod tests {
     /// Cases 2 and 6 of RFC 4231: a short key, and one that is longer than a block.
     #[test]
     fn codes_are_those_of_rfc_4231() {
-        let short = Hmac::new("sha256", b"Jefe").map(|h| h.of(&[b"what do ya want ", b"for nothing?"]));
+        let short =
+            Hmac::new("sha256", b"Jefe").map(|h| h.of(&[b"what do ya want ", b"for nothing?"]));
         assert_eq!(
             short.as_deref().map(hex).as_deref(),
             Some("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")

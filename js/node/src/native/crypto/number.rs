@@ -281,7 +281,9 @@ mod tests {
         for n in [2003u64 * 2011, 2_011 * 4_021 * 6_031] {
             assert_eq!(is_prime(&BigUint::from(n), &small, 20), Some(false), "{n}");
         }
-        for (n, is) in [(0u8, false), (1, false), (2, true), (3, true), (4, false), (9, false), (251, true)] {
+        for (n, is) in
+            [(0u8, false), (1, false), (2, true), (3, true), (4, false), (9, false), (251, true)]
+        {
             assert_eq!(is_prime(&BigUint::from(n), &small, 20), Some(is), "{n}");
         }
     }
