@@ -5,10 +5,10 @@
 // --- options: Node's own table of them ----------------------------------------------------------
 
 const defaults = host.revive(host.tables.$options, 'options', '');
-// What is not here, or has to be another way: tests run in the process itself.
+// What is not here.
 Object.assign(defaults, {
   '--async-context-frame': false, '--no-async-context-frame': true,
-  '--experimental-sqlite': false, '--no-experimental-sqlite': true, '--test-isolation': 'none',
+  '--experimental-sqlite': false, '--no-experimental-sqlite': true,
 });
 const info = host.revive(host.tables.$optionsInfo, 'options', '');
 let values = defaults;
@@ -254,6 +254,8 @@ host.goOn = function() {
   host.beginLoop();
   host.restrictStrings(asksFor(execArgv, env, '--disallow-code-generation-from-strings'));
   const which = host.bundleWords === undefined ? choose(parsed) : 'bundle';
+  // What reads options as it begins must not see those of the preparation.
+  host.require('internal/options').refreshOptions();
   host.turn(() => host.runMain(MAIN[which]));
   host.runLoop();
   return host.end();

@@ -225,8 +225,6 @@ host.bindings.module_wrap = (table) => {
 };
 
 host.replace('internal/modules/esm/loader', native.esmLoader);
-// Tests run in the process itself: what children of Node's runner tell is written by V8's serializer.
-host.patch('internal/test_runner/runner', (text) => text.replaceAll("isolation = 'process'", "isolation = 'none'"));
 // Symbols are refused in V8's words, which Node's documentation of URLSearchParams has.
 host.patch('internal/url', (text) => `${text.replace(/StringPrototypeToWellFormed\(`\$\{([^`}]+)\}`\)/g, 'usvString($1)')}
 function usvString(value) {

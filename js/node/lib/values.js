@@ -512,27 +512,6 @@ host.bindings.messaging = () => {
   };
 };
 
-// `v8.serialize` has a format of V8's own; of its classes what Node's library uses when it is loaded.
-host.bindings.serdes = () => {
-  const absent = () => { throw new Error('v8.serialize() and v8.deserialize() are not available in this sandbox'); };
-  class Serializer {
-    #bytes = [];
-    writeHeader() { this.#bytes.push(0xff, 0x0f); }
-    writeRawBytes(source) { this.#bytes.push(...host.view(source)); }
-    releaseBuffer() { return host.require('buffer').Buffer.from(this.#bytes.splice(0)); }
-    _setTreatArrayBufferViewsAsHostObjects() {}
-  }
-  class Deserializer {}
-  for (const name of ['writeValue', 'transferArrayBuffer', 'writeUint32', 'writeUint64', 'writeDouble']) {
-    Serializer.prototype[name] = absent;
-  }
-  for (const name of ['readHeader', 'readValue', 'getWireFormatVersion', 'transferArrayBuffer', 'readUint32', 'readUint64',
-                      'readDouble', '_readRawBytes']) {
-    Deserializer.prototype[name] = absent;
-  }
-  return { Serializer, Deserializer };
-};
-
 host.bindings.async_context_frame = () => {
   let data;
   return {

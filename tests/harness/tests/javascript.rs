@@ -96,6 +96,16 @@ fn keys() {
 }
 
 #[test]
+fn test_runner() {
+    file("test_runner.js");
+}
+
+#[test]
+fn serialize() {
+    file("serialize.js");
+}
+
+#[test]
 fn strings() {
     file("strings.js");
 }
