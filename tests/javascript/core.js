@@ -109,3 +109,7 @@ for (const f of [() => list.append(Symbol('s'), 1), () => list.get(Symbol('s')),
 }
 list.append(1, null);
 console.log(`${list}`);
+//# zero bytes in scripts
+const vm = require('vm');
+console.log(vm.runInThisContext('"a\0b".length'), eval('"a\0b".length'), new vm.Script('/\0/.test("\0")').runInThisContext(), vm.runInNewContext('`\0`.length'));
+for (const text of ['1 \0 2', '\0', 'a\0']) try { new vm.Script(text, { filename: 'named.js' }); console.log('?'); } catch (e) { console.log(e.name); }

@@ -14,7 +14,6 @@ pub mod shared;
 pub mod stages;
 
 use rquickjs::{ArrayBuffer, Ctx, Error, Result, String as JsString, TypedArray, Value, qjs};
-use std::ffi::CString;
 use std::ptr::NonNull;
 
 /// The memory of an `ArrayBuffer` or `Uint8Array`; `None` for anything else and for detached ones.
@@ -175,29 +174,45 @@ pub fn heap(ctx: &Ctx<'_>) -> (u64, u64) {
     (usage.malloc_size.unsigned_abs(), usage.memory_used_size.unsigned_abs())
 }
 
-/// Whether a text is a script: its error of syntax is thrown. It is not run.
-pub fn check_script(ctx: &Ctx<'_>, source: &str, name: &str) -> Result<()> {
-    let (Ok(source), Ok(name)) = (CString::new(source), CString::new(name)) else {
-        return Err(rquickjs::Exception::throw_syntax(ctx, "Invalid or unexpected token"));
-    };
-    let flags = qjs::JS_EVAL_TYPE_GLOBAL | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
-    let raw = ctx.as_raw().as_ptr();
-    // SAFETY: a live context and two NUL-terminated texts; what is compiled is given back at once.
-    // JUSTIFICATION: rquickjs compiles scripts only to run them.
+/// A text as the engine reads one: with a zero byte behind it. Zero bytes within are text like any other.
+fn terminated(source: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(source.len() + 1);
+    bytes.extend_from_slice(source.as_bytes());
+    bytes.push(0);
+    bytes
+}
+
+/// Compiles a script of the global scope, and runs it unless `flags` say otherwise.
+fn eval<'js>(ctx: &Ctx<'js>, source: &str, name: &str, flags: u32) -> Result<Value<'js>> {
+    let text = terminated(source);
+    // A name ends at its first zero byte, as it does in messages of others.
+    let name = terminated(name);
+    let flags = qjs::JS_EVAL_TYPE_GLOBAL | flags;
+    // SAFETY: a live context and two texts that end with zero bytes; the value becomes the caller's.
+    // JUSTIFICATION: rquickjs refuses texts with zero bytes, and compiles scripts only to run them.
     unsafe {
-        let code = qjs::JS_Eval(
-            raw,
-            source.as_ptr(),
-            source.count_bytes() as _,
-            name.as_ptr(),
+        let value = qjs::JS_Eval(
+            ctx.as_raw().as_ptr(),
+            text.as_ptr().cast(),
+            source.len() as _,
+            name.as_ptr().cast(),
             flags as _,
         );
-        if qjs::JS_IsException(code) {
+        if qjs::JS_IsException(value) {
             return Err(Error::Exception);
         }
-        qjs::JS_FreeValue(raw, code);
+        Ok(Value::from_raw(ctx.clone(), value))
     }
-    Ok(())
+}
+
+/// Whether a text is a script: its error of syntax is thrown. It is not run.
+pub fn check_script(ctx: &Ctx<'_>, source: &str, name: &str) -> Result<()> {
+    eval(ctx, source, name, qjs::JS_EVAL_FLAG_COMPILE_ONLY).map(drop)
+}
+
+/// Runs a script; its completion value.
+pub fn run_script<'js>(ctx: &Ctx<'js>, source: &str, name: &str, strict: bool) -> Result<Value<'js>> {
+    eval(ctx, source, name, if strict { qjs::JS_EVAL_FLAG_STRICT } else { 0 })
 }
 
 /// The global object of a new realm, whose built-in objects are its own. The realm lives as long as the

@@ -1,18 +1,13 @@
 //! What the engine tells about its own values, and the compiling of scripts.
 
 use super::Text;
-use rquickjs::context::EvalOptions;
 use rquickjs::function::Func;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Array, Ctx, Object, Promise, Result, Value};
 
 /// Evaluates a script under a name; its completion value.
 fn evaluate<'js>(ctx: Ctx<'js>, source: Text, name: Text, strict: bool) -> Result<Value<'js>> {
-    let mut options = EvalOptions::default();
-    options.global = true;
-    options.strict = strict;
-    options.filename = Some(name.0);
-    ctx.eval_with_options(source.0, options)
+    js_engine::run_script(&ctx, &source.0, &name.0, strict)
 }
 
 /// 0 pending, 1 fulfilled, 2 rejected, as V8 numbers them.

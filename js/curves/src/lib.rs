@@ -1,0 +1,203 @@
+//! Elliptic curves: the NIST's of 256, 384 and 521 bits and secp256k1 by their crates of RustCrypto, Ed25519 and X25519
+//! by dalek's. Points come and go as SEC 1 encodes them, private keys as numbers of the field's length, signatures as
+//! `r` and `s` one behind the other.
+//!
+//! A crate of its own, so that this is made small instead of fast: what is generic in those crates is compiled with
+//! whoever uses it.
+
+use ed25519_dalek::Signer;
+use p256::ecdsa::signature::hazmat::{PrehashVerifier, RandomizedPrehashSigner};
+use p256::elliptic_curve::rand_core;
+use p256::elliptic_curve::sec1::ToEncodedPoint;
+
+/// Runs code with the crate of a curve as `$c`; `None` for an unknown name.
+macro_rules! with_curve {
+    ($name:expr, $c:ident => $body:expr) => {
+        match $name {
+            "prime256v1" => {
+                use p256 as $c;
+                $body
+            }
+            "secp384r1" => {
+                use p384 as $c;
+                $body
+            }
+            "secp521r1" => {
+                use p521 as $c;
+                $body
+            }
+            "secp256k1" => {
+                use k256 as $c;
+                $body
+            }
+            _ => None,
+        }
+    };
+}
+
+/// The public point of a private number, not compressed; nothing if the number is not a key of the curve.
+#[must_use]
+pub fn public(curve: &str, key: &[u8]) -> Option<Vec<u8>> {
+    with_curve!(curve, c => {
+        let key = c::SecretKey::from_slice(key).ok();
+        key.map(|k| k.public_key().to_encoded_point(false).as_bytes().to_vec())
+    })
+}
+
+/// A point in the other form; nothing if it is not one of the curve.
+#[must_use]
+pub fn point(curve: &str, point: &[u8], compress: bool) -> Option<Vec<u8>> {
+    with_curve!(curve, c => {
+        let point = c::PublicKey::from_sec1_bytes(point).ok();
+        point.map(|p| p.to_encoded_point(compress).as_bytes().to_vec())
+    })
+}
+
+/// The first coordinate of what two keys have in common.
+#[must_use]
+pub fn shared(curve: &str, key: &[u8], point: &[u8]) -> Option<Vec<u8>> {
+    with_curve!(curve, c => {
+        let (key, point) = (c::SecretKey::from_slice(key), c::PublicKey::from_sec1_bytes(point));
+        let shared = |(key, point): (c::SecretKey, c::PublicKey)| {
+            c::ecdh::diffie_hellman(key.to_nonzero_scalar(), point.as_affine())
+        };
+        key.ok().zip(point.ok()).map(shared).map(|s| s.raw_secret_bytes().to_vec())
+    })
+}
+
+/// A digest as long as ECDSA's crates want it, half of the field at least; zeros in front do not change the number.
+fn long_enough(mut digest: Vec<u8>, field: usize) -> Vec<u8> {
+    let half = field.div_ceil(2);
+    if digest.len() < half {
+        digest.splice(..0, std::iter::repeat_n(0, half - digest.len()));
+    }
+    digest
+}
+
+/// The system's random bytes, as the crates ask for them.
+struct Random;
+
+impl rand_core::CryptoRng for Random {}
+impl rand_core::RngCore for Random {
+    fn next_u32(&mut self) -> u32 {
+        rand_core::impls::next_u32_via_fill(self)
+    }
+    fn next_u64(&mut self) -> u64 {
+        rand_core::impls::next_u64_via_fill(self)
+    }
+    fn fill_bytes(&mut self, out: &mut [u8]) {
+        if self.try_fill_bytes(out).is_err() {
+            // Without them nothing may be signed.
+            std::process::abort();
+        }
+    }
+    fn try_fill_bytes(&mut self, out: &mut [u8]) -> std::result::Result<(), rand_core::Error> {
+        let code = std::num::NonZeroU32::new(rand_core::Error::CUSTOM_START);
+        getrandom::fill(out).map_err(|_| code.unwrap_or(std::num::NonZeroU32::MIN).into())
+    }
+}
+
+/// ECDSA of a digest, by a random number.
+#[must_use]
+pub fn sign(curve: &str, key: &[u8], digest: &[u8]) -> Option<Vec<u8>> {
+    let digest = long_enough(digest.to_vec(), key.len());
+    with_curve!(curve, c => {
+        let key = c::ecdsa::SigningKey::from_slice(key).ok();
+        let made: Option<c::ecdsa::Signature> =
+            key.and_then(|k| k.sign_prehash_with_rng(&mut Random, &digest).ok());
+        made.map(|s| s.to_bytes().to_vec())
+    })
+}
+
+/// Whether a digest was signed so.
+#[must_use]
+pub fn verify(curve: &str, point: &[u8], digest: &[u8], signature: &[u8]) -> bool {
+    let digest = long_enough(digest.to_vec(), signature.len() / 2);
+    let came = with_curve!(curve, c => {
+        let key = c::ecdsa::VerifyingKey::from_sec1_bytes(point).ok();
+        let signature = c::ecdsa::Signature::from_slice(signature).ok();
+        // Of the two numbers that are as good, secp256k1's crate takes the lower one only.
+        let is_valid = |(k, s): (c::ecdsa::VerifyingKey, c::ecdsa::Signature)| {
+            k.verify_prehash(&digest, &s.normalize_s().unwrap_or(s)).is_ok()
+        };
+        key.zip(signature).map(is_valid)
+    });
+    came == Some(true)
+}
+
+/// The public key of a seed of Ed25519 (RFC 8032).
+#[must_use]
+pub fn ed_public(seed: &[u8]) -> Option<Vec<u8>> {
+    let key = seed.try_into().ok().map(|seed| ed25519_dalek::SigningKey::from_bytes(&seed));
+    key.map(|k| k.verifying_key().to_bytes().to_vec())
+}
+
+/// A signature by Ed25519.
+#[must_use]
+pub fn ed_sign(seed: &[u8], data: &[u8]) -> Option<Vec<u8>> {
+    let key = seed.try_into().ok().map(|seed| ed25519_dalek::SigningKey::from_bytes(&seed));
+    key.map(|k| k.sign(data).to_bytes().to_vec())
+}
+
+/// Whether data was signed so.
+#[must_use]
+pub fn ed_verify(public: &[u8], data: &[u8], signature: &[u8]) -> bool {
+    let key = public.try_into().ok().and_then(|p| ed25519_dalek::VerifyingKey::from_bytes(p).ok());
+    let both = key.zip(ed25519_dalek::Signature::from_slice(signature).ok());
+    both.is_some_and(|(k, s)| ed25519_dalek::Verifier::verify(&k, data, &s).is_ok())
+}
+
+/// X25519 (RFC 7748) of a private number and another side's point; nothing if it came out zero.
+#[must_use]
+pub fn x25519(key: &[u8], point: &[u8]) -> Option<Vec<u8>> {
+    let point = curve25519_dalek::MontgomeryPoint(point.try_into().ok()?);
+    let shared = point.mul_clamped(key.try_into().ok()?).to_bytes();
+    shared.iter().any(|b| *b != 0).then(|| shared.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(text: &str) -> Vec<u8> {
+        let digits: Vec<u32> = text.chars().filter_map(|c| c.to_digit(16)).collect();
+        digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
+    }
+
+    /// Section 6.1 of RFC 7748, and the first case of section 7.1 of RFC 8032.
+    #[test]
+    fn curve_25519_is_that_of_the_standards() {
+        let alice = hex("77076d0a7318a57d3c16c17251b26645df4c2f92ebc099b0d9f0f2f1c6c9d9e4");
+        let bob = hex("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f");
+        assert_eq!(x25519(&alice[..31], &bob), None);
+        let base = [&[9][..], &[0; 31]].concat();
+        assert_eq!(
+            x25519(&hex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb"), &base),
+            Some(bob)
+        );
+        assert_eq!(x25519(&base, &[0; 32]), None, "a point of no order");
+        let seed = hex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60");
+        let public = hex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
+        assert_eq!(ed_public(&seed).as_ref(), Some(&public));
+        let signature = ed_sign(&seed, b"").expect("a signature");
+        assert!(ed_verify(&public, b"", &signature));
+        assert!(!ed_verify(&public, b"x", &signature));
+    }
+
+    #[test]
+    fn each_curve_takes_what_it_signed_and_no_short_digest_is_cut() {
+        for (curve, size) in
+            [("prime256v1", 32), ("secp384r1", 48), ("secp521r1", 66), ("secp256k1", 32)]
+        {
+            let mut key = vec![0; size];
+            key[size - 1] = 7;
+            let point = public(curve, &key).expect("a key");
+            for digest in [&[1u8; 4][..], &[2; 20], &[3; 32], &[4; 64]] {
+                let signature = sign(curve, &key, digest).expect("a signature");
+                assert!(verify(curve, &point, digest, &signature), "{curve}");
+                assert!(!verify(curve, &point, &digest[1..], &signature), "{curve}");
+            }
+            assert_eq!(public(curve, &vec![0; size]), None, "{curve}");
+        }
+    }
+}
