@@ -174,6 +174,15 @@ export interface Commit {
   tags: string[];
 }
 
+/** A file as a commit has changed it. */
+export interface Changed {
+  path: string;
+  change: 'created' | 'modified' | 'deleted';
+  /** What it was and what it is; null if it is not there, is no text, too long, or partly the image's. */
+  before: string | null;
+  after: string | null;
+}
+
 /** Files, a shell, interpreters that stay, and the history of files and shell. Calls of a session take turns. */
 export declare class Session {
   private constructor();
@@ -224,6 +233,8 @@ export declare class Session {
   head(): Promise<number>;
   /** All commits, the oldest first, those that were undone too. */
   history(): Promise<Commit[]>;
+  /** What a commit has changed of the session's files, with their texts. */
+  changes(number: number): Promise<Changed[]>;
   /** Goes back to the commit before this one, with files and shell; gives its number. */
   undo(): Promise<number>;
   /** Goes forward again after `undo`, if nothing was done since. */

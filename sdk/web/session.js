@@ -222,6 +222,12 @@ export class Session {
     return told.map(({ exit_code: exitCode, changed_files: changedFiles, ...rest }) => ({ ...rest, exitCode, changedFiles }));
   }
 
+  /** What a commit has changed of the session's files, with their texts. */
+  async changes(number) {
+    const told = await this.#past({ changes: number });
+    return told.map(({ path, change, before, after }) => ({ path, change, before, after }));
+  }
+
   /** Goes back to the commit before this one, with files and shell; gives its number. */
   undo() {
     return this.#past('undo');

@@ -1,9 +1,10 @@
-//! `cargo xtask dist --web`: the package for pages and Node, into `dist/web/`; `cargo xtask web` runs its tests, too.
+//! `cargo xtask dist --web`: the package for pages and Node and the playground, into `dist/web/`; `cargo xtask web` runs its tests, too.
 //!
 //! The image is there in parts, made of `dist/image.webc` (`web/image.rs`).
 
 mod cases;
 mod image;
+mod page;
 
 use std::process::{Command, ExitCode};
 
@@ -37,7 +38,7 @@ fn files() -> Result<Vec<String>> {
 pub fn build() -> Result<()> {
     let out = env::dist().join("web");
     std::fs::create_dir_all(&out).with_context(|| out.display().to_string())?;
-    let mut steps = Steps::new(2);
+    let mut steps = Steps::new(3);
     steps.begin("wasibox-web: the kernel's module");
     let kernel = kept::build(&KERNEL)?.bytes;
     env::write(&out.join("wasibox.wasm"), &kernel)?;
@@ -47,6 +48,8 @@ pub fn build() -> Result<()> {
     steps.end(&format!("{:.2} MB", kernel.len() as f64 / 1e6));
     steps.begin("wasibox-web: the image in parts");
     steps.end(&format!("{:.1} MB", image::build(&out, &kernel)? as f64 / 1e6));
+    steps.begin("the playground");
+    steps.end(&format!("{:.2} MB", page::build(&out)? as f64 / 1e6));
     steps.finish("dist/web is complete");
     Ok(())
 }
@@ -70,11 +73,11 @@ pub fn test() -> Result<()> {
 /// Runs them in a page of a browser, `chromium` or `firefox`, or of the program at a path, as in `firefox=PATH`; with `rounds`
 /// instead of them the page that is left so many times while it writes.
 fn test_in(browser: &str, rounds: Option<&str>) -> Result<()> {
-    env::run(page(browser)?.args(rounds))
+    env::run(in_browser(browser)?.args(rounds))
 }
 
 /// The command that opens a page of tests in a browser.
-fn page(browser: &str) -> Result<Command> {
+fn in_browser(browser: &str) -> Result<Command> {
     let (kind, program) = match browser.split_once('=') {
         Some(both) => both,
         None => *BROWSERS
@@ -87,6 +90,13 @@ fn page(browser: &str) -> Result<Command> {
     Ok(node)
 }
 
+/// Uses the playground in Chromium as a person would.
+fn test_page() -> Result<()> {
+    let mut node = node()?;
+    node.env("WASIBOX_MODULES", page::modules()?).env("WASIBOX_CHROMIUM", BROWSERS[0].1);
+    env::run(node.arg("--test").arg(env::root().join("web/test/playground.test.js")))
+}
+
 /// Builds the package and runs its tests.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -94,13 +104,14 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         [] => build().and_then(|()| test())?,
         ["--cases"] => build().and_then(|()| cases::in_node())?,
         ["--cases", "--browser", browser] => build().and_then(|()| cases::in_page(browser))?,
+        ["--page"] => build().and_then(|()| test_page())?,
         ["--browser", browser] => build().and_then(|()| test_in(browser, None))?,
         ["--browser", browser, "--reload", rounds] => {
             build().and_then(|()| test_in(browser, Some(rounds)))?;
         }
         _ => {
             eprintln!(
-                "usage: cargo xtask web [--cases] [--browser chromium|firefox|KIND=PROGRAM [--reload ROUNDS]]"
+                "usage: cargo xtask web [--page] [--cases] [--browser chromium|firefox|KIND=PROGRAM [--reload ROUNDS]]"
             );
             return Ok(ExitCode::from(2));
         }

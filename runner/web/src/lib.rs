@@ -23,6 +23,7 @@
 
 mod calls;
 mod cell;
+mod changes;
 #[allow(unsafe_code)] // the one file for it: imports, exports, memory that crosses
 mod ffi;
 mod files;

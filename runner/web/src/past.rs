@@ -1,5 +1,6 @@
 //! What the page asks of the session's history.
 
+use crate::changes;
 use crate::history::{self, Note};
 use crate::outcome::{Failure, Kind};
 use crate::session;
@@ -18,6 +19,8 @@ enum Asked {
     Redo,
     Restore(u64),
     Tag(String, u64),
+    /// What a commit has changed.
+    Changes(u64),
     /// The interpreters were ended.
     Reset,
 }
@@ -36,6 +39,10 @@ pub fn request(text: &[u8]) -> Result<Vec<u8>, Failure> {
             Asked::Tag(name, number) => {
                 history.tag(&name, number)?;
                 Value::Null
+            }
+            Asked::Changes(number) => {
+                let shown = changes::of(&history.objects, &history.now(), number)?;
+                serde_json::to_value(shown).map_err(|e| Failure::new(Kind::Internal, e))?
             }
             Asked::Directory => {
                 let cwd = vfs.state().and_then(|state| Place::of(&state)?.cwd);

@@ -232,6 +232,15 @@ export function define(sdk, at, test) {
     const copy = await Session.load(await box.export({ history: true }), at);
     assert.deepEqual((await copy.exec('cat ~/kept ~/written; echo; echo $n; pwd')).stdout, 'one\nw\n1\n/tmp\n');
     assert.equal((await copy.history()).filter((c) => c.tags.includes('begun'))[0].number, begun);
+    const changed = await copy.changes(one);
+    assert.deepEqual(changed, [{ path: '/home/user/kept', change: 'created', before: null, after: 'one\n' }]);
+    await copy.exec('echo two >> ~/kept; rm ~/written; mv ~/kept ~/moved');
+    assert.deepEqual(await copy.changes(await copy.head()), [
+      { path: '/home/user/kept', change: 'deleted', before: 'one\n', after: null },
+      { path: '/home/user/moved', change: 'created', before: null, after: 'one\ntwo\n' },
+      { path: '/home/user/written', change: 'deleted', before: 'w', after: null },
+    ]);
+    await assert.rejects(copy.changes(1e6), NotFoundError);
     await copy.close();
     await box.restore('begun');
     assert.deepEqual([await box.cwd(), await box.exists('/home/user/kept')], ['/home/user', false]);

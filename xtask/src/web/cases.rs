@@ -21,7 +21,7 @@ pub(super) fn in_node() -> Result<()> {
 
 /// The same in a page of a browser.
 pub(super) fn in_page(browser: &str) -> Result<()> {
-    env::run(super::page(browser)?.env("WASIBOX_CASES", written(DEEP)?))
+    env::run(super::in_browser(browser)?.env("WASIBOX_CASES", written(DEEP)?))
 }
 
 /// The part of `tests/harness/src/case.rs` that a case's run takes.

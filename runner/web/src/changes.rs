@@ -1,0 +1,93 @@
+//! What a commit has changed of the session's files, with their texts: for a page that shows it.
+
+use crate::outcome::{Failure, Kind};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use wasibox_snapshot::commit::ChangeKind;
+use wasibox_snapshot::delta::{Id, Node, What};
+use wasibox_snapshot::files::{self, walk};
+use wasibox_snapshot::journal::Now;
+use wasibox_snapshot::{Error, Files, Memory};
+
+/// Most files that are told of, and bytes of each that are shown.
+const MAX_FILES: usize = 200;
+const MAX_TEXT: u64 = 256 << 10;
+
+/// A file that a commit has changed.
+#[derive(Serialize)]
+pub struct Shown {
+    path: String,
+    change: &'static str,
+    /// What it was and what it is; none if it is not there, is no text, too long, or partly the image's.
+    before: Option<String>,
+    after: Option<String>,
+}
+
+/// The files of a state that are the session's own.
+struct Tree<'a> {
+    objects: &'a Memory,
+    files: Files,
+    found: BTreeMap<Vec<u8>, (Id, Node)>,
+}
+
+impl Tree<'_> {
+    fn of(objects: &Memory, files: Files) -> Result<Tree<'_>, Error> {
+        let mut found = BTreeMap::new();
+        walk::walk(objects, &files.root, &mut |at: walk::Found<'_>| {
+            if let Some(node) = at.node.filter(|n| !matches!(n.what, What::Dir { .. } | What::Same))
+            {
+                found.insert(at.path.to_vec(), (at.id.clone(), node.clone()));
+            }
+            Ok::<_, Error>(())
+        })?;
+        Ok(Tree { objects, files, found })
+    }
+
+    fn text(&self, path: &[u8]) -> Option<String> {
+        let (id, node) = self.found.get(path)?;
+        match &node.what {
+            What::Symlink(target) => Some(format!("-> {}", String::from_utf8_lossy(target))),
+            What::File { len, base, .. }
+                if *len <= MAX_TEXT && base.is_none_or(|base| base == 0) =>
+            {
+                let root = &self.files.root;
+                let bytes =
+                    files::read(self.objects, root, id, node, 0, *len as usize, &[]).ok()?;
+                String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a commit has changed.
+pub fn of(objects: &Memory, now: &Now<'_>, number: u64) -> Result<Vec<Shown>, Failure> {
+    let none = || Failure::new(Kind::Missing, format!("there is no commit {number}"));
+    let commit = now.commits.get(&number).ok_or_else(none)?;
+    let parent = commit.parent.and_then(|parent| now.commits.get(&parent));
+    let before = Tree::of(objects, parent.map(|p| p.state.files).unwrap_or_default())?;
+    let after = Tree::of(objects, commit.state.files)?;
+    let differs = |path: &&Vec<u8>| {
+        let of =
+            |tree: &Tree<'_>| tree.found.get(*path).map(|(_, n)| (n.mtime, n.mode, n.what.clone()));
+        of(&before) != of(&after)
+    };
+    let mut paths: BTreeSet<Vec<u8>> =
+        before.found.keys().chain(after.found.keys()).filter(differs).cloned().collect();
+    // What was the image's is gone without a trace in the tree; the call has told of it.
+    let told = commit.call.changed(objects).unwrap_or_default();
+    paths.extend(told.iter().map(|changed| changed.path.to_vec()));
+    let shown = |path: Vec<u8>| {
+        let said = told.iter().find(|changed| changed.path == path).map(|changed| changed.kind);
+        let change = match (before.found.contains_key(&path), after.found.contains_key(&path), said)
+        {
+            (_, _, Some(ChangeKind::Created)) => "created",
+            (_, _, Some(ChangeKind::Deleted)) | (true, false, None) => "deleted",
+            (false, true, None) => "created",
+            _ => "modified",
+        };
+        let name = String::from_utf8_lossy(&path).into_owned();
+        Shown { path: name, change, before: before.text(&path), after: after.text(&path) }
+    };
+    Ok(paths.into_iter().take(MAX_FILES).map(shown).collect())
+}

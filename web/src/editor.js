@@ -1,0 +1,80 @@
+// The editor: CodeMirror with the language of the file's name.
+
+import { javascript } from '@codemirror/lang-javascript';
+import { python } from '@codemirror/lang-python';
+import { HighlightStyle, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
+import { shell } from '@codemirror/legacy-modes/mode/shell';
+import { Compartment, EditorState, Prec } from '@codemirror/state';
+import { keymap } from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { basicSetup, EditorView } from 'codemirror';
+
+const LANGUAGES = {
+  py: python,
+  js: javascript,
+  mjs: javascript,
+  ts: () => javascript({ typescript: true }),
+  sh: () => StreamLanguage.define(shell),
+};
+
+/** Colours on a dark ground, each with a contrast of 7 or more. */
+const COLOURS = HighlightStyle.define([
+  { tag: tags.comment, color: '#a9b7c0' },
+  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: '#d7b3f5' },
+  { tag: [tags.string, tags.special(tags.string), tags.regexp], color: '#a8dba0' },
+  { tag: [tags.number, tags.bool, tags.null, tags.atom], color: '#f2c08a' },
+  { tag: [tags.function(tags.variableName), tags.function(tags.propertyName)], color: '#8fc7ff' },
+  { tag: [tags.definition(tags.variableName), tags.className, tags.typeName, tags.standard(tags.name)], color: '#f0d795' },
+  { tag: [tags.propertyName, tags.attributeName, tags.meta], color: '#9fd8e8' },
+  { tag: tags.invalid, color: '#ff9a94' },
+]);
+const GROUND = EditorView.theme(
+  {
+    '&': { color: 'var(--text)', backgroundColor: 'var(--pane)' },
+    '.cm-content': { caretColor: 'var(--main)' },
+    '.cm-cursor, .cm-dropCursor': { borderLeftColor: 'var(--main)' },
+    '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: '#37524a' },
+    '.cm-gutters': { backgroundColor: 'var(--ground)', color: 'var(--soft)', border: 'none' },
+    '.cm-activeLine': { backgroundColor: '#23292d' },
+    '.cm-activeLineGutter': { backgroundColor: '#2a3136' },
+    '.cm-panels': { backgroundColor: 'var(--ground)', color: 'var(--text)' },
+  },
+  { dark: true },
+);
+/** CodeMirror for a dark page. */
+export const dark = [GROUND, syntaxHighlighting(COLOURS)];
+
+/** The language of a file, for CodeMirror. */
+export function language(path) {
+  return LANGUAGES[path.split('.').pop()]?.() ?? [];
+}
+
+export class Editor {
+  #language = new Compartment();
+  #theme = new Compartment();
+  #view;
+
+  /** @param {{ run: () => unknown, save: () => unknown }} keys what Ctrl+Enter and Ctrl+S do */
+  constructor(parent, { run, save }) {
+    const key = (name, act) => ({ key: name, run: () => (act(), true) });
+    const keys = Prec.highest(keymap.of([key('Mod-Enter', run), key('Mod-s', save)]));
+    const label = EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': 'Text of the file' });
+    const extensions = [keys, basicSetup, label, this.#language.of([]), this.#theme.of([])];
+    this.#view = new EditorView({ parent, state: EditorState.create({ extensions }) });
+  }
+
+  get text() {
+    return this.#view.state.doc.toString();
+  }
+
+  /** Edits a file; without a text only its name is another one. */
+  set(path, text) {
+    const effects = this.#language.reconfigure(language(path));
+    const changes = text === undefined ? undefined : { from: 0, to: this.#view.state.doc.length, insert: text };
+    this.#view.dispatch({ effects, changes });
+  }
+
+  theme(isDark) {
+    this.#view.dispatch({ effects: this.#theme.reconfigure(isDark ? dark : []) });
+  }
+}

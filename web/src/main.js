@@ -1,0 +1,252 @@
+// The playground: puts the panes together. What each of them does is in a file of its own.
+
+import '@xterm/xterm/css/xterm.css';
+import './playground.css';
+import { persist, remove, Session, sessions, storage } from './index.js';
+import { Changes } from './changes.js';
+import { Editor } from './editor.js';
+import { EXAMPLES } from './examples.js';
+import { Files } from './files.js';
+import { bytes, saveAs, show } from './page.js';
+import { Results } from './results.js';
+import { isolated } from './isolation.js';
+import { fromLink, Sharing } from './sharing.js';
+import { Terminal } from './terminal.js';
+
+const STORE = 'playground';
+const byId = (id) => document.getElementById(id);
+const LANGUAGES = { py: 'python', js: 'javascript', mjs: 'javascript' };
+
+class Playground {
+  #session = null;
+  #running = 0;
+
+  constructor() {
+    const session = () => this.#session;
+    const failed = (error) => show(error.message, true);
+    this.editor = new Editor(byId('code'), { run: () => byId('run').click(), save: () => byId('save').click() });
+    this.results = new Results(byId('log'));
+    this.files = new Files({ session, open: (path) => this.open(path), changed: () => this.refresh(), failed });
+    this.history = new Changes({ session, changed: () => this.refresh(), failed });
+    this.terminal = new Terminal(byId('screen'), { run: (line, io) => this.command(line, io), session });
+    new Sharing({ session, failed });
+    this.#buttons();
+    this.#panes();
+    this.#theme();
+  }
+
+  #on(id, act, event = 'click') {
+    byId(id).addEventListener(event, (of) => {
+      Promise.resolve(act(of)).catch((error) => show(error.message, true));
+    });
+  }
+
+  #buttons() {
+    this.#on('run', () => this.run());
+    this.#on('save', () => this.save());
+    this.#on('stop', () => this.#session.interrupt());
+    this.#on('clear', () => this.results.clear());
+    this.#on('new-session', () => this.begin(this.#free()));
+    this.#on('delete-session', () => this.#delete());
+    this.#on('load', () => this.#load());
+    this.#on('session', ({ target }) => this.begin(target.value), 'change');
+    const list = byId('example');
+    for (const [n, { title }] of EXAMPLES.entries()) list.append(new Option(title, n));
+    this.#on('example', async () => {
+      const chosen = EXAMPLES[list.value];
+      list.value = '';
+      if (chosen) await this.example(chosen);
+    }, 'change');
+  }
+
+  /** Where there is no room for all panes, one at a time. */
+  #panes() {
+    const buttons = [...document.querySelectorAll('nav button')];
+    this.pane = (name) => {
+      for (const button of buttons) {
+        const { pane } = button.dataset;
+        byId(pane).classList.toggle('shown', pane === name);
+        if (pane === name) button.setAttribute('aria-current', 'page');
+        else button.removeAttribute('aria-current');
+      }
+      this.terminal.fit();
+    };
+    for (const button of buttons) button.addEventListener('click', () => this.pane(button.dataset.pane));
+    this.pane('editor');
+  }
+
+  #theme() {
+    const button = byId('theme');
+    const set = (isDark) => {
+      document.documentElement.dataset.theme = isDark ? 'dark' : 'light';
+      button.setAttribute('aria-pressed', isDark);
+      for (const part of [this.editor, this.terminal, this.history]) part.theme(isDark);
+    };
+    const chosen = localStorage.getItem('theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
+    set(chosen === 'dark');
+    button.addEventListener('click', () => {
+      const isDark = document.documentElement.dataset.theme !== 'dark';
+      localStorage.setItem('theme', isDark ? 'dark' : 'light');
+      set(isDark);
+    });
+  }
+
+  #names = [];
+
+  /** A name that no session has. */
+  #free(base = 'session') {
+    for (let n = 1; ; n++) if (!this.#names.includes(`${base}-${n}`)) return `${base}-${n}`;
+  }
+
+  /** Opens a session, or begins one; out of a snapshot if there is one. */
+  async begin(name, snapshot) {
+    await this.#session?.close();
+    this.#session = null;
+    this.#busy(1);
+    try {
+      const options = { baseUrl: './', store: STORE, name, onProgress, log: (text) => console.error(text) };
+      this.#session = await (snapshot ? Session.load(snapshot, options) : Session.create(options));
+      localStorage.setItem('session', name);
+      await this.#list(name);
+      this.files.folder = await this.#session.cwd();
+      this.results.clear();
+      await this.refresh();
+      await this.terminal.begin();
+      show(await room());
+    } finally {
+      this.#busy(-1);
+    }
+  }
+
+  async #list(current) {
+    this.#names = await sessions(STORE);
+    byId('session').replaceChildren(...this.#names.map((name) => new Option(name, name, false, name === current)));
+  }
+
+  async #delete() {
+    const name = byId('session').value;
+    if (!confirm(`Delete session ${name} with its files?`)) return;
+    await this.#session?.close();
+    await remove(STORE, name);
+    await this.#list();
+    await this.begin(this.#names[0] ?? 'session-1');
+  }
+
+  async #load() {
+    const [file] = await bytes({ accept: '.wbs' });
+    if (file) await this.begin(this.#free(), file.data);
+  }
+
+  /** Makes what can run be shown as running, or not any more. */
+  #busy(by) {
+    this.#running += by;
+    const isBusy = this.#running > 0;
+    byId('run').disabled = isBusy;
+    byId('stop').disabled = !isBusy || this.#session === null;
+    document.body.setAttribute('aria-busy', isBusy);
+  }
+
+  async refresh() {
+    await Promise.all([this.files.refresh(), this.history.refresh()]);
+  }
+
+  async open(path) {
+    const data = await this.#session.read(path);
+    try {
+      this.editor.set(path, new TextDecoder('utf-8', { fatal: true }).decode(data));
+    } catch {
+      return saveAs(path.split('/').pop(), data);
+    }
+    byId('file').value = path;
+    this.results.preview(path, data);
+    this.pane('editor');
+  }
+
+  async example({ name, text, files = {} }) {
+    for (const [path, content] of Object.entries(files)) await this.#session.write(path, content);
+    byId('file').value = name;
+    this.editor.set(name, text);
+    this.pane('editor');
+    await this.run();
+  }
+
+  async save() {
+    const path = byId('file').value.trim();
+    if (path === '') throw new Error('The file needs a name');
+    await this.#session.write(path, this.editor.text);
+    this.editor.set(path);
+    await this.refresh();
+    show(`${path} is saved`);
+  }
+
+  /** Saves what is edited and runs it: Python and JavaScript as cells, all else by the shell. */
+  async run() {
+    await this.save();
+    const path = byId('file').value.trim();
+    const language = LANGUAGES[path.split('.').pop()];
+    this.#busy(1);
+    try {
+      const run = language ? this.#session[language](this.editor.text) : this.#session.exec(this.editor.text);
+      await this.#show(path, await run);
+    } catch (error) {
+      this.results.failed(path, error);
+    } finally {
+      this.#busy(-1);
+    }
+    this.pane('results');
+    await this.refresh();
+  }
+
+  /** Runs a line of the terminal. */
+  async command(line, io) {
+    this.#busy(1);
+    try {
+      const outcome = await this.#session.exec(line, io);
+      const pictures = await outcome.figures();
+      if (pictures.length > 0) this.results.add(line, { ...outcome, stdout: '', stderr: '', valueRepr: null }, pictures);
+      await this.refresh();
+      return outcome;
+    } finally {
+      this.#busy(-1);
+    }
+  }
+
+  async #show(title, outcome) {
+    this.results.add(title, outcome, await outcome.figures());
+    show(outcome.ok ? await room() : `Ended with status ${outcome.exitCode}`, !outcome.ok);
+  }
+}
+
+const mega = (n) => (n / 1e6).toFixed(1);
+
+function onProgress({ name, loaded, total }) {
+  show(loaded < total ? `Loading ${name}: ${mega(loaded)} of ${mega(total)} MB` : `Preparing ${name}`);
+}
+
+/** What the browser has and may have. */
+async function room() {
+  const { usage, quota, isPersisted } = await storage();
+  return `${mega(usage)} MB kept of ${(quota / 1e9).toFixed(0)} GB${isPersisted ? ', for good' : ''}`;
+}
+
+async function begin() {
+  if (!(await isolated())) return;
+  const playground = new Playground();
+  window.playground = playground;
+  const { name, text } = EXAMPLES[0];
+  byId('file').value = name;
+  playground.editor.set(name, text);
+  const shared = fromLink();
+  const names = await sessions(STORE);
+  const last = localStorage.getItem('session');
+  const free = `shared-${Date.now().toString(36)}`;
+  if (shared) await playground.begin(free, shared);
+  else await playground.begin(names.includes(last) ? last : (names[0] ?? 'session-1'));
+  // Chromium decides by itself; Firefox would ask, and should not before somebody has done something.
+  if (!/Firefox/.test(navigator.userAgent)) await persist();
+}
+
+begin().catch((error) => {
+  console.error(error);
+  show(error.message, true);
+});

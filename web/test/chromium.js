@@ -1,0 +1,115 @@
+// A Chromium that is driven by its own protocol (DevTools), over a socket that Node has: no driver is installed.
+
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Begins a browser without a window; gives what drives its page. */
+export async function open(program) {
+  const profile = mkdtempSync(join(tmpdir(), 'wasibox-page-'));
+  // Root has no sandbox in Chromium, and what it opens here is ours alone.
+  const args = ['--headless', '--no-sandbox', '--no-first-run', '--disable-gpu', '--disable-dev-shm-usage', '--hide-scrollbars'];
+  args.push('--disable-background-networking', '--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank');
+  const browser = spawn(program, args, { stdio: 'ignore', detached: true });
+  const told = join(profile, 'DevToolsActivePort');
+  for (let n = 0; n < 300 && !(existsSync(told) && readFileSync(told, 'utf8').includes('\n')); n++) await pause(100);
+  const [port] = readFileSync(told, 'utf8').split('\n');
+  const targets = await (await fetch(`http://127.0.0.1:${port}/json`)).json();
+  const page = new Page(targets.find(({ type }) => type === 'page').webSocketDebuggerUrl);
+  await page.ready;
+  page.close = async () => {
+    const ended = new Promise((resolve) => browser.once('exit', resolve));
+    process.kill(-browser.pid, 'SIGKILL');
+    await ended;
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  };
+  return page;
+}
+
+class Page {
+  #socket;
+  #asked = new Map();
+  #last = 0;
+  /** What the page has written to its console as an error, and what it has thrown. */
+  problems = [];
+
+  constructor(url) {
+    this.#socket = new WebSocket(url);
+    this.#socket.onmessage = ({ data }) => this.#hear(JSON.parse(data));
+    this.ready = new Promise((resolve) => (this.#socket.onopen = resolve)).then(() =>
+      Promise.all(['Page.enable', 'Runtime.enable', 'Log.enable'].map((method) => this.ask(method))),
+    );
+  }
+
+  #hear({ id, method, params, result, error }) {
+    if (id !== undefined) {
+      const { resolve, reject } = this.#asked.get(id);
+      this.#asked.delete(id);
+      if (error) reject(new Error(error.message));
+      else resolve(result);
+    } else if (method === 'Runtime.exceptionThrown') {
+      this.problems.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
+    } else if (method === 'Log.entryAdded' && params.entry.level === 'error') {
+      this.problems.push(`${params.entry.text} ${params.entry.url ?? ''}`);
+    }
+  }
+
+  ask(method, params = {}) {
+    const id = ++this.#last;
+    return new Promise((resolve, reject) => {
+      this.#asked.set(id, { resolve, reject });
+      this.#socket.send(JSON.stringify({ id, method, params }));
+    });
+  }
+
+  /** The value of an expression in the page, a promise's when it is there. */
+  async value(expression) {
+    const asked = { expression, awaitPromise: true, returnByValue: true, userGesture: true };
+    const { result, exceptionDetails } = await this.ask('Runtime.evaluate', asked);
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  }
+
+  /** Waits until an expression is true. */
+  async until(expression, seconds = 60) {
+    for (let n = 0; n < seconds * 10; n++) {
+      // The page may be between two documents.
+      if (await this.value(`Boolean(${expression})`).catch(() => false)) return;
+      await pause(100);
+    }
+    throw new Error(`not within ${seconds} s: ${expression}`);
+  }
+
+  async size(width, height) {
+    await this.ask('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: width < 600 });
+  }
+
+  go(url) {
+    return this.ask('Page.navigate', { url });
+  }
+
+  /** Types a text where the focus is. */
+  type(text) {
+    return this.ask('Input.insertText', { text });
+  }
+
+  /** Presses a key. */
+  async press(key, { code = key, number = 0, modifiers = 0, text } = {}) {
+    const event = { key, code, windowsVirtualKeyCode: number, modifiers, text };
+    await this.ask('Input.dispatchKeyEvent', { type: text ? 'keyDown' : 'rawKeyDown', ...event });
+    await this.ask('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
+  }
+
+  enter() {
+    return this.press('Enter', { number: 13, text: '\r' });
+  }
+
+  /** The page as a picture (PNG). */
+  async picture() {
+    const { data } = await this.ask('Page.captureScreenshot');
+    return Buffer.from(data, 'base64');
+  }
+}

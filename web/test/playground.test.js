@@ -1,0 +1,167 @@
+// The playground as a person uses it, in Chromium: WASIBOX_DIST is the folder with `web`, WASIBOX_CHROMIUM the browser,
+// WASIBOX_MODULES the folder of packages. With WASIBOX_PICTURES it leaves pictures of the page in that folder.
+
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { after, before, test } from 'node:test';
+import { open } from './chromium.js';
+import { serve } from './server.js';
+
+const { WASIBOX_DIST: dist, WASIBOX_CHROMIUM: program, WASIBOX_MODULES: modules, WASIBOX_PICTURES: pictures } = process.env;
+let page;
+let server;
+let url;
+
+before(async () => {
+  // A host that sets no headers: the service worker does.
+  server = await serve(`${dist}/web`, { isolated: false });
+  ({ url } = server);
+  page = await open(program);
+});
+after(async () => {
+  await page?.close();
+  await server?.close();
+});
+
+const READY = `document.body.getAttribute('aria-busy') === 'false' && document.querySelectorAll('#commits li').length > 0`;
+const text = (selector) => page.value(`document.querySelector(${JSON.stringify(selector)}).textContent`);
+const click = (selector) => page.value(`document.querySelector(${JSON.stringify(selector)}).click()`);
+const screen = () => page.value(`[...document.querySelectorAll('.xterm-rows > div')].map((row) => row.textContent).join('\\n')`);
+
+async function picture(name) {
+  if (pictures) await writeFile(`${pictures}/${name}.png`, await page.picture());
+}
+
+async function example(title) {
+  const choose = `{ const list = document.getElementById('example');
+    list.value = [...list.options].find((o) => o.text === ${JSON.stringify(title)}).value;
+    list.dispatchEvent(new Event('change')); }`;
+  const before = await page.value(`document.querySelectorAll('#log article').length`);
+  await page.value(choose);
+  await page.until(`document.querySelectorAll('#log article').length > ${before} && ${READY}`);
+}
+
+/** Types a line into the terminal, or input of the command that runs, and waits for what it gives. */
+async function typed(line, expected, { isInput = false } = {}) {
+  await page.until(`playground.terminal.isReady === ${!isInput}`);
+  await page.value(`document.querySelector('.xterm-helper-textarea').focus()`);
+  await page.type(line);
+  await page.enter();
+  const rows = `[...document.querySelectorAll('.xterm-rows > div')].map((row) => row.textContent).join('\\n')`;
+  await page.until(`${rows}.includes(${JSON.stringify(expected)})`, 20).catch(async (error) => {
+    throw new Error(`${error.message}\n${await screen()}`);
+  });
+}
+
+test('the page begins on a host that does not isolate it', async () => {
+  await page.size(1280, 800);
+  await page.go(url);
+  await page.until(READY);
+  assert.equal(await page.value('crossOriginIsolated'), true);
+  await page.until(`document.getElementById('status').textContent.includes('MB kept')`);
+});
+
+test('a line of the terminal, input of a command, lines that belong together', async () => {
+  await typed('echo $((6 * 7)) | tee answer; cd /tmp', '/tmp$');
+  assert.match(await screen(), /^42/m);
+  assert.equal(await text('#folder'), '/home/user');
+  await typed('cd; read line; echo "<$line>"', 'read');
+  await typed('some input', '<some input>', { isInput: true });
+  await typed('for i in a b; do', '> ');
+  await typed('echo "$i$i"; done', 'bb');
+  await page.until(`document.getElementById('entries').textContent.includes('answer')`);
+});
+
+test('examples: a table, a picture, a script', async () => {
+  await example('Shell: count words');
+  assert.match(await text('#log article:last-child pre'), /^ +3 the\n +2 and\n/);
+  await example('pandas: a table');
+  assert.equal(await text('#log article:last-child thead'), 'regionsummeanmax');
+  assert.equal(await text('#log article:last-child tbody tr'), 'north533133.25150');
+  await example('matplotlib: a picture');
+  const drawn = `[...document.querySelectorAll('#log article:last-child img')].every((i) => i.complete && i.naturalWidth > 300)`;
+  await page.until(drawn);
+  await example('JavaScript: files');
+  assert.match(await text('#log article:last-child table'), /sales\.csv/);
+  await picture('desktop-results');
+});
+
+test('what is edited is saved, changed, compared and undone', async () => {
+  const commits = () => page.value(`document.querySelectorAll('#commits li').length`);
+  await page.value(`document.getElementById('file').value = 'note.txt'; document.querySelector('.cm-content').focus()`);
+  await page.press('a', { code: 'KeyA', number: 65, modifiers: 2 });
+  await page.type('one\ntwo\n');
+  await page.press('s', { code: 'KeyS', number: 83, modifiers: 2 });
+  await page.until(`document.getElementById('status').textContent === 'note.txt is saved'`);
+  await typed('cat note.txt; sed -i s/two/2/ note.txt', 'two');
+  await page.until(`document.querySelector('#commits code').textContent.startsWith('cat note.txt')`);
+  await click('#commits button');
+  await page.until(`document.querySelector('#changes[open] .cm-deletedChunk, #changes[open] .cm-changedLine')`);
+  assert.match(await text('#diffs h3'), /note\.txt \(modified\)/);
+  assert.match(await text('#diffs'), /two[^]*2/);
+  await picture('desktop-changes');
+  await page.press('Escape', { number: 27 });
+  await page.until(`!document.querySelector('#changes[open]')`);
+  const before = await commits();
+  await click('#undo');
+  await page.until(`document.querySelector('#commits li:nth-child(2) [aria-current]')`);
+  assert.equal(await commits(), before);
+  await typed('cat note.txt', 'two');
+});
+
+test('the session is there again after a reload, and without the server', async () => {
+  await page.go(url);
+  await page.until(READY);
+  await typed('cat answer; wc -l < note.txt', '42');
+  await server.close();
+  await page.go(url);
+  await page.until(READY);
+  await typed('echo off-$(cat answer)', 'off-42');
+  server = await serve(`${dist}/web`, { isolated: true, port: new URL(url).port });
+});
+
+test('a link holds a session', async () => {
+  await page.value(`navigator.clipboard.writeText = async (text) => { window.link = text; }`);
+  await page.value(`playground.begin('small')`);
+  await page.until(READY);
+  await typed('echo shared > shared; echo done', 'done');
+  await click('#share');
+  await page.value(`document.getElementById('copy-link').click()`);
+  await page.until('window.link');
+  const link = await page.value('window.link');
+  assert.ok(link.startsWith(`${url}#session=`) && link.length < 5000, `${link.length} characters`);
+  await page.go('about:blank');
+  await page.go(link);
+  await page.until(READY);
+  assert.match(await page.value(`document.getElementById('session').value`), /^shared-/);
+  assert.equal(await page.value('location.hash'), '');
+  await typed('cat shared', 'shared');
+});
+
+test('axe-core finds no serious fault, in light and dark, on desktop and phone', async () => {
+  const axe = await readFile(`${modules}/axe-core/axe.min.js`, 'utf8');
+  for (const title of ['pandas: a table', 'matplotlib: a picture']) await example(title);
+  // Not as a script of the page, which its policy forbids.
+  await page.value(`{ ${axe} }; window.axe !== undefined`);
+  for (const [width, height] of [[1280, 800], [390, 844]]) {
+    await page.size(width, height);
+    for (const theme of ['light', 'dark']) {
+      if ((await page.value('document.documentElement.dataset.theme')) !== theme) await click('#theme');
+      const panes = width < 600 ? ['files', 'editor', 'terminal', 'results', 'history'] : [null];
+      for (const pane of panes) {
+        if (pane) await click(`nav [data-pane=${pane}]`);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        const found = await page.value(`axe.run().then(({ violations }) => violations
+          .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+          .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 160)).join(' | ')))`);
+        assert.deepEqual(found, [], `${width} ${theme} ${pane}`);
+        await picture(`${width < 600 ? 'phone' : 'desktop'}-${theme}${pane ? `-${pane}` : ''}`);
+      }
+    }
+  }
+});
+
+test('nothing went wrong that was not seen', () => {
+  const expected = /net::ERR_CONNECTION_REFUSED|Failed to load resource/;
+  assert.deepEqual(page.problems.filter((problem) => !expected.test(problem)), []);
+});
