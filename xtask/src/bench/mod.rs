@@ -13,6 +13,7 @@
 //! | `javascript` | start, computing, JSON, files and commands against Node, QuickJS-NG and quickjs-emscripten |
 //! | `python` | start, imports, arrays and tables against CPython built for this machine |
 //! | `pyperformance` | CPython's own benchmarks, the same interpreter here and there |
+//! | `web` | the machine in a page against just-bash, Pyodide and the Wasmer SDK, in Chromium |
 //! | `curves` | time per item from 10^3 to 10^6 items: what is quadratic shows |
 
 mod bridge;
@@ -25,6 +26,7 @@ mod python;
 mod sandbox;
 mod sdk;
 mod shell;
+mod web;
 
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -53,6 +55,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         ("javascript", javascript::run),
         ("python", python::run),
         ("pyperformance", pyperformance::run),
+        ("web", web::run),
     ];
     for name in args {
         if !all.iter().any(|(n, _)| n == name) {

@@ -1,0 +1,13 @@
+//! The machine in a page beside others, in Chromium.
+
+use anyhow::Result;
+
+use crate::{env, test, web};
+
+pub fn run() -> Result<()> {
+    web::build()?;
+    let modules = test::node_modules("tests/bench/web", "bench-web")?;
+    let mut node = web::node()?;
+    node.arg(env::root().join("tests/bench/web/bench.js")).arg(web::CHROMIUM).arg(modules);
+    env::run(node.arg(web::page::modules()?.join(".bin/esbuild")))
+}
