@@ -201,6 +201,11 @@ export declare class Session {
   javascript(code: string, options?: CellOptions): Promise<Outcome>;
   /** Ends the call that runs, if one does. */
   interrupt(): void;
+  /**
+   * Prepares the interpreters' memory, once in a session: a cell that begins later, a command, and a parked cell of the native
+   * runner's begin from there. One that needs it has it done.
+   */
+  prepare(): Promise<void>;
   /** Ends the interpreters; the next cell begins a new one. */
   reset(): Promise<void>;
 

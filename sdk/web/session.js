@@ -26,8 +26,12 @@ export class Session {
 
   /** A session out of what `export` has written, here or by the native runner (`.wbs`). */
   static load(source, options = {}) {
+    return Session.#load(source, options, false);
+  }
+
+  static #load(source, options, isFork) {
     const bytes = new Uint8Array(source);
-    return Session.#begin({ ...options, open: 'create' }, (machine) => machine.ask('import', { bytes }));
+    return Session.#begin({ ...options, open: 'create' }, (machine) => machine.ask('import', { bytes, isFork }));
   }
 
   /** Makes a session; `fill` gives one that is new what it begins with. */
@@ -129,6 +133,14 @@ export class Session {
   /** Ends the call that runs, if one does. */
   interrupt() {
     this.#machine.interrupt();
+  }
+
+  /**
+   * Prepares the interpreters' memory, once in a session: a cell that begins later, a command, and a parked cell of the native
+   * runner's begin from there. One that needs it has it done.
+   */
+  async prepare() {
+    await this.#call({ prepare: true }, {});
   }
 
   /** Ends the interpreters; the next cell begins a new one. */
@@ -264,7 +276,7 @@ export class Session {
    */
   async fork(name) {
     const store = name === undefined ? undefined : this.#options.store;
-    return Session.load(await this.export({ history: true }), { ...this.#options, store, name });
+    return Session.#load(await this.export({ history: true }), { ...this.#options, store, name }, true);
   }
 
   /** The session as it is, or with all its history (`.wbs`), for `Session.load` here or in the native packages. */

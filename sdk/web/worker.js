@@ -3,7 +3,8 @@
 //
 // A worker that waits in the kernel gets no messages. So all that it needs comes with the one that starts it.
 
-import { listen, post as postUncounted } from './engine.js';
+import { listen, load, post as postUncounted } from './engine.js';
+import { Dirty } from './dirty.js';
 
 /** Where `control` counts threads, and messages of output. */
 const THREADS = 0;
@@ -23,8 +24,13 @@ let lengths = [];
 /** Programs that workers which begin from now on have. */
 const ready = new Set();
 let kernel;
-/** The guest that runs here, or stays for its next cell. */
+/** The guest that runs here, or stays for its next cell, and which parts of its memory are dirty. */
 let guest = null;
+let dirty = null;
+/** By entry (`ffi::run`): what a guest exports for it. */
+const ENTRIES = ['_start', 'wasibox_resume', 'wasibox_prepare', 'wasibox_cell'];
+/** Bytes of a page. */
+const PAGE = 65536;
 
 function post(message, transfer) {
   Atomics.add(posted, 0, 1);
@@ -79,23 +85,47 @@ const host = {
     if (!handler) return 1;
     return unwound(() => handler(signal)) === null ? 0 : 2;
   },
-  run(program, slot, generation) {
-    post({ type: 'running', slot, generation });
-    const outer = guest;
-    if (!begin(program)) return CANNOT;
-    const error = unwound(guest.exports._start);
-    guest = outer;
-    return error === null ? 0 : signalOf(error);
+  guest_begin(program, from, length, at, size) {
+    [from, length, at, size] = [from >>> 0, length >>> 0, at >>> 0, size >>> 0];
+    host.forget_guest();
+    if (!begin(program)) return 0;
+    if (size === 0) return 1;
+    const begins = guestBytes().length;
+    if (!host.guest_grow(size)) return 0;
+    const bytes = guestBytes();
+    bytes.fill(0, 0, at);
+    bytes.set(kernelBytes(from + length).subarray(from, from + length), at);
+    bytes.fill(0, at + length, Math.max(begins, at + length));
+    return 1;
   },
-  run_cell(program, slot, generation, kind, goesOn) {
+  guest_grow(size) {
+    const more = Math.ceil(((size >>> 0) - guestBytes().length) / PAGE);
+    try {
+      if (more > 0) guest.exports.memory.grow(more);
+      return 1;
+    } catch {
+      return 0;
+    }
+  },
+  guest_settle() {
+    dirty ??= new Dirty(guest.exports.memory);
+    dirty.settle();
+  },
+  guest_changed(to, most) {
+    const changed = dirty.changed().subarray(0, most >>> 0);
+    new Uint32Array(memory.buffer, to >>> 0, changed.length).set(changed);
+    return changed.length;
+  },
+  run(entry, kind, slot, generation) {
     post({ type: 'running', slot, generation });
-    if (!goesOn && !begin(program)) return BigInt(-CANNOT);
-    let at = 0;
-    const error = unwound(() => (at = guest.exports.wasibox_cell(kind) >>> 0));
-    return BigInt(error === null ? at : -signalOf(error));
+    const call = guest.exports[ENTRIES[entry]];
+    if (!call) return BigInt(-CANNOT);
+    let returned;
+    const error = unwound(() => (returned = call(kind)));
+    return BigInt(error === null ? (returned ?? 0) >>> 0 : -signalOf(error));
   },
   forget_guest() {
-    guest = null;
+    [guest, dirty] = [null, null];
     guestView = new Uint8Array(0);
   },
   output(stream, from, length) {
@@ -347,7 +377,7 @@ const answers = {
   readFile: ({ path }) => reply(kernel.exports.wasibox_read_file(...give(encode(path)))),
   past: ({ request }) => JSON.parse(text(reply(kernel.exports.wasibox_past(...give(encode(JSON.stringify(request))))))),
   export: ({ all }) => reply(kernel.exports.wasibox_export(all ? 1 : 0)),
-  import: ({ bytes }) => void reply(kernel.exports.wasibox_import(...give(bytes))),
+  import: ({ bytes, isFork }) => void reply(kernel.exports.wasibox_import(...give(bytes), isFork ? 1 : 0)),
   record: () => reply(kernel.exports.wasibox_record()),
   replay: ({ bytes }) => Number(text(reply(kernel.exports.wasibox_replay(...give(bytes))))),
   files: ({ request }) => JSON.parse(text(reply(kernel.exports.wasibox_files(...give(encode(JSON.stringify(request))))))),

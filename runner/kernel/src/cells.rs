@@ -18,6 +18,9 @@ pub const GO_ON: i32 = 0;
 /// Before a cell: the interpreter begins.
 pub const BEGIN: i32 = 1;
 
+/// Beside these: it goes on as a copy of another one, so that what must be unique is made anew.
+pub const FORK: i32 = 2;
+
 /// What a run goes on from.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Before {

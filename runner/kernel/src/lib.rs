@@ -15,6 +15,7 @@
 //! | `descriptors` | open file descriptions and the table of numbers |
 //! | `files` | the files that a session begins with |
 //! | `cells` | processes that stay between two cells |
+//! | `parked`, `layer` | they as bytes: what is written down beside memory, and memory |
 //! | `threads` | the threads of a process: who may run, who waits |
 //! | `second` | how they begin |
 //! | `guest` | what surrounds every call |
@@ -50,9 +51,11 @@ mod groups;
 mod guest;
 mod host;
 mod job;
+pub mod layer;
 mod limits;
 mod memory;
 mod outcome;
+pub mod parked;
 mod process;
 mod search;
 mod second;
@@ -61,7 +64,7 @@ mod threads;
 
 pub use background::Background;
 pub use calls::CALLS;
-pub use cells::{BEGIN, Before, CellStart, GO_ON, Left, can_be_named};
+pub use cells::{BEGIN, Before, CellStart, FORK, GO_ON, Left, can_be_named};
 pub use descriptors::{Descriptor, Descriptors, OpenFile, ROOT_FD};
 pub use files::image_files;
 pub use guest::{Call, Halt, MAX_MOVED, PART, Sys, enter};

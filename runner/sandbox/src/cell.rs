@@ -16,14 +16,9 @@
 //! ```
 //!
 //! # What is parked
-//! - What has changed in the memory since it was last asked for, as a [`crate::layer`] upon those before;
-//!   [`crate::track`] finds it.
-//! - Globals and the size of the memory.
-//! - Descriptors of files: path, offset, how they were opened. They are opened again at their offsets. Everything
-//!   else that a number stood for (pipes, a file that was renamed or removed, a directory's listing) is
-//!   *closed*: the number stays taken until the guest closes it, and every use of it is EBADF.
-//! - Signals that are handled or ignored, clocks. Each cell's process begins in the session's directory; what the
-//!   guest makes of that is its own business.
+//! What has changed in the memory since it was last asked for, as a layer upon those before; [`crate::track`] finds
+//! it. What else, and how it comes back: [`wasibox_kernel::parked`]. Each cell's process begins in the session's directory;
+//! what the guest makes of that is its own business.
 //!
 //! It belongs to one program and one content of the memory that it begins with: [`CellChange::module`].
 //!
@@ -40,23 +35,22 @@
 //!   gone, and [`CellRun::is_gone`] says so. What was parked last can be restored.
 
 use crate::host::{CellStart, Kernel, Left, Process, Ready};
+use crate::lock;
 use crate::outcome::RunResult;
 use crate::programs::Loaded;
 use crate::sandbox::{RunSpec, Sandbox, SandboxError};
-use crate::snapshot::{FORK, has_cells};
+use crate::snapshot::has_cells;
 use crate::template::Template;
 use crate::track::Tracker;
-use crate::{layer, lock};
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
+use wasibox_kernel::layer;
+use wasibox_kernel::parked::{self, Layers, Rest, Unreadable, module_of, park, unpark};
 use wasibox_kernel::{
-    BEGIN, Before, Cpu, Cwd, Descriptor, Descriptors, Entry, GO_ON, OpenFile, Start, can_be_named,
+    BEGIN, Before, Cpu, Cwd, Descriptor, Descriptors, Entry, FORK, GO_ON, OpenFile, Start,
 };
-use wasibox_vfs::{Errno, File, FileKind, Loc, OpenFlags, Opened, Program};
+use wasibox_vfs::{Errno, Loc, Program};
 
 /// Most interpreters of a session.
 pub const MAX_CELLS: usize = 16;
@@ -107,10 +101,8 @@ pub struct CellChange {
 /// Why an interpreter cannot come back.
 #[derive(Debug, thiserror::Error)]
 pub enum CellError {
-    #[error("it was parked by another version")]
-    Version,
-    #[error("what was parked is damaged")]
-    Malformed,
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
     #[error("it was parked with another image")]
     OtherModule,
     #[error("there are {MAX_CELLS} interpreters already")]
@@ -139,132 +131,19 @@ pub struct Interpreter {
     told: Option<Layers>,
 }
 
-/// Numbers of parts, ascending, layer by layer.
-type Layers = Vec<Vec<u32>>;
-
-/// So many layers are told before some are joined: coming back takes them all.
-const LAYERS: usize = 16;
-
-/// How many layers stay beneath one that has these parts, and which parts that has then besides. Those on top
-/// are replaced by it that are not much larger: so each part is told again a number of times that grows
-/// with the logarithm of all, and there are about twice [`LAYERS`] at most.
-fn join(layers: &[Vec<u32>], parts: &mut Vec<u32>) -> usize {
-    let mut keep = layers.len();
-    if keep < LAYERS {
-        return keep;
-    }
-    while let Some(top) = keep.checked_sub(1).and_then(|n| layers.get(n))
-        && top.len() <= parts.len() * 2
-    {
-        parts.extend(top);
-        parts.sort_unstable();
-        parts.dedup();
-        keep -= 1;
-    }
-    keep
-}
-
-/// The first byte of [`CellChange::rest`].
-const VERSION: u8 = 1;
-/// It is shorter.
-const MAX_REST: usize = 16 << 20;
-
-/// What is parked besides pages.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Rest {
-    /// The program's name in the image.
-    atom: String,
-    /// It began on the prepared memory.
-    is_prepared: bool,
-    /// Bytes of memory.
-    size: u64,
-    globals: Vec<u64>,
-    files: Vec<Parked>,
-    handles: bool,
-    ignored: u64,
-    monotonic: u64,
-    /// CPU time: user, system, sum.
-    cpu: [u64; 3],
-    next_pid: u32,
-}
-
-/// A descriptor that is parked.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Parked {
-    fd: u32,
-    cloexec: bool,
-    what: What,
-}
-
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum What {
-    Closed,
-    /// The same open file as a lower number.
-    Same(u32),
-    File {
-        path: Vec<u8>,
-        offset: u64,
-        read: bool,
-        write: bool,
-        append: bool,
-        nonblock: bool,
-    },
-}
-
-/// Standard streams, and the root directory behind them, are each cell's own.
-const FIRST_FD: u32 = wasibox_kernel::ROOT_FD + 1;
-
-impl Rest {
-    fn encode(&self) -> Vec<u8> {
-        // Writing into a vector does not fail.
-        postcard::to_extend(self, vec![VERSION]).unwrap_or_default()
-    }
-
-    fn decode(bytes: &[u8]) -> Result<Rest, CellError> {
-        let (version, body) = bytes.split_first().ok_or(CellError::Malformed)?;
-        if *version != VERSION {
-            return Err(CellError::Version);
-        }
-        if body.len() > MAX_REST {
-            return Err(CellError::Malformed);
-        }
-        match postcard::take_from_bytes(body) {
-            Ok((rest, [])) => Ok(rest),
-            _ => Err(CellError::Malformed),
-        }
-    }
-}
-
 impl Interpreter {
     /// See [`Sandbox::cell_changes`].
     fn take_changes(&mut self, whole: bool) -> (usize, Vec<u8>) {
         let ready = &self.left.ready;
-        let mut parts = match ready.place() {
+        let parts = match ready.place() {
             Some((base, _, size)) => self.tracker.changed(base, size, |n| ready.part(n)),
             None => Vec::new(),
         };
-        let mut layers = self.told.take().unwrap_or_default();
-        let keep = if whole {
-            parts.extend(layers.iter().flatten());
-            parts.sort_unstable();
-            parts.dedup();
-            0
-        } else {
-            join(&layers, &mut parts)
-        };
-        layers.truncate(keep);
-        let mut told = Vec::new();
-        parts.retain(|n| {
-            let both = ready.part(*n).zip(self.template.part(*n as usize));
-            // Beneath all others it needs not be said that a part is as in the beginning.
-            let says = both.filter(|(now, then)| keep > 0 || now != then);
-            says.inspect(|(now, then)| layer::add(&mut told, *n, now, then)).is_some()
-        });
-        if !parts.is_empty() {
-            layers.push(parts);
-        }
-        self.told = Some(layers);
-        (keep, told)
+        parked::change(self.told.get_or_insert_default(), parts, whole, |n, add| {
+            if let Some((now, then)) = ready.part(n).zip(self.template.part(n as usize)) {
+                add(now, then);
+            }
+        })
     }
 
     /// All but the memory.
@@ -278,7 +157,7 @@ impl Interpreter {
             is_prepared: left.ready.entry == Entry::Cell { is_prepared: true },
             size: size as u64,
             globals: left.ready.globals()?,
-            files: park(&left.fds, sandbox),
+            files: park(&left.fds, sandbox.vfs()),
             handles: left.handles,
             ignored: left.ignored,
             monotonic,
@@ -292,97 +171,6 @@ impl Interpreter {
         let passed = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.monotonic.saturating_add(passed)
     }
-}
-
-/// What is parked of a table.
-fn park(fds: &Descriptors, sandbox: &Sandbox) -> Vec<Parked> {
-    let root = Loc::Tree(wasibox_vfs::tree::ROOT);
-    let of = |open: &Arc<OpenFile>| {
-        let closed = What::Closed;
-        let Some(path) = open.name() else { return closed };
-        if !can_be_named(&open.file) {
-            return closed;
-        }
-        // The path may lead elsewhere by now.
-        let there = sandbox.vfs().stat(&root, path, true).ok().zip(open.file.stat().ok());
-        let is_same = |(a, b): (wasibox_vfs::Stat, wasibox_vfs::Stat)| {
-            a.kind == b.kind && (a.dev, a.ino) == (b.dev, b.ino)
-        };
-        if !matches!(open.file, File::Meta(_)) && !there.is_some_and(is_same) {
-            return closed;
-        }
-        What::File {
-            path: path.to_vec(),
-            offset: open.offset(),
-            read: open.read,
-            write: open.write,
-            append: open.append.load(Ordering::Relaxed),
-            nonblock: open.nonblock(),
-        }
-    };
-    let mut all: Vec<(u32, &Arc<OpenFile>, Parked)> = Vec::new();
-    for (fd, d) in fds.iter().filter(|(n, _)| *n >= FIRST_FD) {
-        let first = all.iter().find(|(_, open, _)| Arc::ptr_eq(open, &d.open)).map(|(n, ..)| *n);
-        let what = first.map_or_else(|| of(&d.open), What::Same);
-        all.push((fd, &d.open, Parked { fd, cloexec: d.cloexec, what }));
-    }
-    all.into_iter().map(|(.., parked)| parked).collect()
-}
-
-/// A table with what was parked.
-fn unpark(files: &[Parked], sandbox: &Sandbox) -> Result<Descriptors, Errno> {
-    let root = Loc::Tree(wasibox_vfs::tree::ROOT);
-    let mut fds = Descriptors::new(sandbox.policy().limits.descriptors);
-    let open = |what: &What| {
-        let What::File { path, offset, read, write, append, nonblock } = what else { return None };
-        let how = OpenFlags {
-            read: *read,
-            write: *write,
-            append: *append,
-            follow: true,
-            ..OpenFlags::default()
-        };
-        // Nothing that would wait, as a FIFO does.
-        let kind = sandbox.vfs().stat(&root, path, true).ok()?.kind;
-        if !matches!(kind, FileKind::File | FileKind::CharDevice) {
-            return None;
-        }
-        let opened = sandbox.vfs().open(&root, path, how, 0).ok()?;
-        let Opened::File(file) = opened else { return None };
-        if !can_be_named(&file) {
-            return None;
-        }
-        let open = OpenFile::charged(file, *read, *write, &sandbox.budget).ok()?;
-        open.set_name(path.clone(), &sandbox.budget).ok()?;
-        open.append.store(*append, Ordering::Relaxed);
-        open.nonblock.store(*nonblock, Ordering::Relaxed);
-        open.set_offset(*offset);
-        Some(open)
-    };
-    for parked in files.iter().filter(|p| p.fd >= FIRST_FD) {
-        let found = match &parked.what {
-            What::Same(n) => fds.get(*n).ok().filter(|_| *n >= FIRST_FD).map(|d| d.open.clone()),
-            what => open(what),
-        };
-        // What is closed for good keeps its number: another file must not be taken for it.
-        let found = match found {
-            Some(found) => found,
-            None => {
-                let (end, _) = sandbox.vfs().pipe()?;
-                OpenFile::charged(File::PipeRead(end), false, false, &sandbox.budget)?
-            }
-        };
-        fds.set(parked.fd, Descriptor { open: found, cloexec: parked.cloexec })?;
-    }
-    Ok(fds)
-}
-
-/// What the pages of a program's cells are of use with.
-fn module_of(digest: &[u8; 32], loaded: &Loaded, entry: Entry) -> [u8; 32] {
-    let mut h = Sha256::new_with_prefix("wasibox cell 1");
-    h.update(digest);
-    h.update(loaded.memory_of(entry).digest);
-    h.finalize().into()
 }
 
 impl Sandbox {
@@ -449,7 +237,7 @@ impl Sandbox {
         let cell = cells.get_mut(name)?;
         let (_, digest) = self.programs.identity(cell.program)?;
         let loaded = self.programs.get(cell.program).ok()?;
-        let module = module_of(&digest, &loaded, cell.left.ready.entry);
+        let module = module_of(&digest, &loaded.memory_of(cell.left.ready.entry).digest);
         let rest = cell.rest(self)?.encode();
         let (keep, layer) = cell.take_changes(whole);
         Some(CellChange { module, keep, layer, rest })
@@ -478,7 +266,7 @@ impl Sandbox {
         let loaded = self.programs.get(program).map_err(SandboxError::from)?;
         let entry = Entry::Cell { is_prepared: rest.is_prepared };
         let has = has_cells(&loaded.module) && (loaded.snapshot.is_some() || !rest.is_prepared);
-        if !has || module_of(&digest, &loaded, entry) != *module {
+        if !has || module_of(&digest, &loaded.memory_of(entry).digest) != *module {
             return Err(CellError::OtherModule);
         }
         let template = loaded.memory_of(entry).clone();
@@ -488,20 +276,21 @@ impl Sandbox {
         }
         let (base, reserved, size) = ready.place().ok_or(CellError::Memory)?;
         if size as u64 != rest.size {
-            return Err(CellError::Malformed);
+            return Err(CellError::Unreadable(Unreadable::Malformed));
         }
         let mut tracker = Tracker::new(base, reserved);
         let told = lay(&mut ready, layers)?;
         if !ready.set_globals(&rest.globals) {
-            return Err(CellError::Malformed);
+            return Err(CellError::Unreadable(Unreadable::Malformed));
         }
         // What was put is no change.
         tracker.changed(base, size, |n| ready.part(n));
         let cannot = |why: Errno| match why {
             Errno::NOMEM => CellError::Memory,
-            _ => CellError::Malformed,
+            _ => CellError::Unreadable(Unreadable::Malformed),
         };
-        let fds = unpark(&rest.files, self).map_err(cannot)?;
+        let limit = self.policy().limits.descriptors;
+        let fds = unpark(&rest.files, self.vfs(), limit, &self.budget).map_err(cannot)?;
         let [user, system, cpu_ns] = rest.cpu;
         let left = Left {
             ready: Box::new(ready),
@@ -563,11 +352,7 @@ impl Sandbox {
 
 /// Puts layers into a memory that is as it began. Gives the parts of each.
 fn lay(ready: &mut Ready, layers: &[impl AsRef<[u8]>]) -> Result<Layers, CellError> {
-    let numbers = |layer: &[u8]| {
-        let all: Option<Vec<u32>> = layer::parts(layer).map(|p| Some(p?.number)).collect();
-        all.filter(|all| all.is_sorted_by(|a, b| a < b)).ok_or(CellError::Malformed)
-    };
-    let told = layers.iter().map(|l| numbers(l.as_ref())).collect::<Result<Layers, _>>()?;
+    let told = parked::numbers(layers).ok_or(CellError::Unreadable(Unreadable::Malformed))?;
     let mut all: Vec<u32> = told.iter().flatten().copied().collect();
     all.sort_unstable();
     all.dedup();
@@ -578,7 +363,7 @@ fn lay(ready: &mut Ready, layers: &[impl AsRef<[u8]>]) -> Result<Layers, CellErr
     }
     let mut seen = HashSet::with_capacity(all.len());
     for differs in layers.iter().rev().flat_map(|l| layer::parts(l.as_ref())) {
-        let differs = differs.ok_or(CellError::Malformed)?;
+        let differs = differs.ok_or(CellError::Unreadable(Unreadable::Malformed))?;
         let part = ready.part_mut(differs.number).ok_or(CellError::Part)?;
         if seen.insert(differs.number) {
             differs.apply(part);
@@ -662,54 +447,5 @@ impl CellGoing<'_> {
         self.before = Some((t.template, t.tracker, t.told));
         let Left { ready, handles, ignored, .. } = t.left;
         CellStart { ready: Some(ready), kind, handles, ignored }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rest() -> Rest {
-        let file = What::File {
-            path: b"/home/user/a".to_vec(),
-            offset: 7,
-            read: true,
-            write: false,
-            append: false,
-            nonblock: false,
-        };
-        let parked = |fd, what| Parked { fd, cloexec: true, what };
-        Rest {
-            atom: "python".into(),
-            is_prepared: true,
-            size: 1 << 20,
-            globals: vec![1, u64::MAX],
-            files: vec![parked(4, file), parked(5, What::Same(4)), parked(9, What::Closed)],
-            handles: true,
-            ignored: 1 << 13,
-            monotonic: 5,
-            cpu: [1, 2, 3],
-            next_pid: 17,
-        }
-    }
-
-    #[test]
-    fn the_rest_comes_back_as_it_was() {
-        let bytes = rest().encode();
-        assert_eq!(Rest::decode(&bytes).unwrap(), rest());
-    }
-
-    #[test]
-    fn what_is_no_rest_is_refused() {
-        let bytes = rest().encode();
-        for end in 0..bytes.len() {
-            assert!(Rest::decode(&bytes[..end]).is_err(), "{end}");
-        }
-        let mut longer = bytes.clone();
-        longer.push(0);
-        assert!(matches!(Rest::decode(&longer), Err(CellError::Malformed)));
-        let mut other = bytes;
-        other[0] = VERSION + 1;
-        assert!(matches!(Rest::decode(&other), Err(CellError::Version)));
     }
 }

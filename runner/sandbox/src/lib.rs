@@ -58,7 +58,6 @@ mod host;
 mod host_tools;
 mod interrupt;
 pub mod key;
-mod layer;
 mod linear;
 mod memory;
 pub mod outcome;

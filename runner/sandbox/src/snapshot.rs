@@ -12,7 +12,7 @@
 //!
 //! # Invariants
 //! - A snapshot depends on the image alone: it is made without mounts, with a fixed environment
-//!   and empty input, within a time and a memory that are bounded, and kept under the digests of module and root file system, which are
+//!   and empty input, within a time and a memory that are bounded, and kept under the digests of module and image; that of its files is
 //!   checked before.
 //! - It holds no secret of a later process, but every process on the machine sees the same
 //!   memory: what must be unique (seeds, keys) is for [`RESUME`] to make anew.
@@ -50,12 +50,8 @@ pub const RESUME: &str = "wasibox_resume";
 /// is the address of an answer (`crate::cell::Answer`), or 0 if it has done nothing and its memory must not
 /// be the prepared one.
 pub const CELL: &str = "wasibox_cell";
-/// Beside [`wasibox_kernel::GO_ON`] and [`wasibox_kernel::BEGIN`]: it goes on as a copy of another one, so that
-/// what must be unique is made anew.
-pub const FORK: i32 = 2;
-
 /// Raised when what surrounds a prepared process changes.
-const FORMAT: &str = "snapshot 2";
+const FORMAT: &str = "snapshot 3";
 /// What preparing may take at most: wall-clock time on a busy machine, CPU time, and besides the policy's memory
 /// so many bytes. The policy's time is for commands, and this is done once. CPython with its packages
 /// takes 5 s and 110 MiB.
@@ -95,13 +91,14 @@ pub fn has_cells(module: &Module) -> bool {
     module.exports().functions().any(|e| e.name() == CELL)
 }
 
-/// The name under which the snapshot of a module is kept: its digest and that of the root file
-/// system beside it.
-pub fn key(module: &[u8; 32], tree: &str) -> String {
+/// The name under which the snapshot of a module is kept: its digest and that of its image ([`Image::identity`]). Not of the
+/// root file system alone: bytes that CPython leaves in its memory as padding differed when other programs of the image had
+/// changed, and what was parked upon one such memory does not fit the other.
+pub fn key(module: &[u8; 32], image: &[u8; 32]) -> String {
     let mut h = Sha256::new_with_prefix(FORMAT);
     h.update(engine::identity());
     h.update(module);
-    h.update(tree);
+    h.update(image);
     h.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }
 

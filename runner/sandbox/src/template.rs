@@ -19,13 +19,13 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
+pub use wasibox_kernel::parked::ALIGN;
+use wasibox_kernel::parked::Prepared;
 use wasmparser::{
     BinaryReaderError, ConstExpr, DataKind, ExternalKind, Operator, Parser, Payload, TypeRef,
     ValType,
 };
 
-/// Alignment in the file and in memory: WebAssembly's page, a multiple of any host's.
-pub const ALIGN: usize = 64 << 10;
 /// A template that would be larger is not made, nor one of which little is data: two segments far
 /// apart would be a file of hundreds of megabytes out of a module of some bytes.
 const MAX_SIZE: usize = 1 << 30;
@@ -142,34 +142,30 @@ pub fn global_name(n: impl std::fmt::Display) -> String {
 
 /// The file's content for a memory that begins as `memory` is now.
 pub fn of_memory(memory: &[u8], of: &Template) -> Option<Vec<u8>> {
-    let first = memory.iter().position(|b| *b != 0).unwrap_or(0) / ALIGN * ALIGN;
-    let end = memory.iter().rposition(|b| *b != 0).map_or(first, |n| n + 1);
-    if end - first > MAX_SIZE || !memory.len().is_multiple_of(ALIGN) {
+    let what = Prepared::of(memory, of.reusable, of.plain);
+    if what.len > MAX_SIZE || !memory.len().is_multiple_of(ALIGN) {
         return None;
     }
-    let mut out = content(first, &memory[first..end], flags(of.reusable, of.plain));
-    out[33..41].copy_from_slice(&(memory.len() as u64).to_le_bytes());
-    let mut digest = blake3::Hasher::new();
-    digest.update(&out[..41]).update(&out[ALIGN..]);
-    out[41..HEAD].copy_from_slice(digest.finalize().as_bytes());
+    let end = memory.len().min(what.start + what.len);
+    let mut out = content(what, &memory[what.start..end]);
+    let digest = what.digest(&out[ALIGN..]);
+    out[41..HEAD].copy_from_slice(&digest);
     Some(out)
 }
 
-fn flags(reusable: bool, plain: bool) -> u8 {
-    u8::from(reusable) | u8::from(plain) << 1
+/// The file's content for a template of a module, which says itself how large its memory is.
+fn of_module(start: usize, bytes: &[u8], is_reusable: bool, is_plain: bool) -> Vec<u8> {
+    let len = bytes.len().next_multiple_of(ALIGN);
+    content(Prepared { start, len, is_reusable, is_plain, size: 0 }, bytes)
 }
 
-/// The file's content for a template.
-fn content(start: usize, bytes: &[u8], flags: u8) -> Vec<u8> {
-    let len = bytes.len().next_multiple_of(ALIGN);
-    let mut out = Vec::with_capacity(ALIGN + len);
-    out.extend_from_slice(MAGIC);
-    out.extend_from_slice(&(start as u64).to_le_bytes());
-    out.extend_from_slice(&(len as u64).to_le_bytes());
-    out.push(flags);
+/// Head and content.
+fn content(what: Prepared, bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(ALIGN + what.len);
+    out.extend_from_slice(&what.head());
     out.resize(ALIGN, 0);
     out.extend_from_slice(bytes);
-    out.resize(ALIGN + len, 0);
+    out.resize(ALIGN + what.len, 0);
     out
 }
 
@@ -178,7 +174,7 @@ pub fn split(wasm: Vec<u8>) -> Split {
     // What does not parse is the engine's to complain about.
     match Survey::of(&wasm).ok().flatten().and_then(|s| s.rewrite(&wasm)) {
         Some(split) => split,
-        None => Split { template: content(0, &[], 0), wasm },
+        None => Split { template: of_module(0, &[], false, false), wasm },
     }
 }
 
@@ -290,7 +286,7 @@ impl<'a> Survey<'a> {
         }
         Some(Split {
             wasm: self.without_data(wasm)?,
-            template: content(start, &bytes, flags(self.plain && !self.throws, self.plain)),
+            template: of_module(start, &bytes, self.plain && !self.throws, self.plain),
         })
     }
 

@@ -21,8 +21,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};
 
-/// Bytes of a part, the unit in which changes are told. Hosts whose pages are larger tell of all parts of one.
-pub const PART: usize = 4096;
+/// Hosts whose pages are larger tell of all parts of one.
+pub use wasibox_kernel::layer::PART;
 
 /// What a process needs for the first two ways, as far as it is to be had.
 #[derive(Debug)]

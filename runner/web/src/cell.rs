@@ -2,18 +2,25 @@
 //!
 //! An instance cannot leave its worker. So an interpreter keeps the one that it began in: between two cells that worker
 //! waits for the next one, which comes by [`Standing::next`]. Whoever drops that ends the interpreter, and the worker is
-//! as any other one. All else that is one's ([`wasibox_kernel::Left`]) lies here, by name.
+//! as any other one. All else that is one's ([`wasibox_kernel::Left`]) lies here, by name. A commit has them as the native
+//! runner parks them; one that comes back from there does so in the worker of its next cell (`park`).
 
 use crate::ffi;
-use crate::host::{Job, Web};
+use crate::history::ParkedCell;
+use crate::host::{Job, Loaded, Web};
 use crate::lock;
 use crate::outcome::{Failure, Kind};
+use crate::park::{Change, Parked};
+use crate::prepare;
+use crate::session::Session;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::mpsc::Sender;
 use std::time::Instant;
+use wasibox_kernel::parked::{self, Rest, Unreadable, park, unpark};
 use wasibox_kernel::{
-    BEGIN, Before, CellStart, Descriptor, Descriptors, Entry, GO_ON, Left, OpenFile,
+    BEGIN, Before, CellStart, Cpu, Descriptor, Descriptors, Entry, FORK, GO_ON, Host, Left,
+    OpenFile,
 };
 use wasibox_vfs::{Errno, Program, Reservation};
 
@@ -27,16 +34,28 @@ const MAX_JSON: usize = 1 << 20;
 const ANSWER: usize = 20;
 
 /// An interpreter between two cells.
-pub struct Standing {
-    /// Where its worker hears of the next one.
-    pub next: Sender<Job>,
-    /// Its memory's share of the limit.
-    pub memory: Reservation,
+pub enum Standing {
+    /// It stands in a worker.
+    Waits {
+        /// Where that hears of the next one.
+        next: Sender<Job>,
+        /// Its memory's share of the limit.
+        memory: Reservation,
+        is_prepared: bool,
+    },
+    /// It is to come back in one.
+    Parked { parked: Box<Parked>, memory: Reservation },
 }
 
 impl Standing {
     /// Where its processes begin.
-    pub const ENTRY: Entry = Entry::Cell { is_prepared: false };
+    pub fn entry(&self) -> Entry {
+        let is_prepared = match self {
+            Standing::Waits { is_prepared, .. } => *is_prepared,
+            Standing::Parked { parked, .. } => parked.prepared.is_some(),
+        };
+        Entry::Cell { is_prepared }
+    }
 }
 
 /// What a cell has answered.
@@ -45,6 +64,8 @@ pub struct Answer {
     pub status: u8,
     pub value: Option<String>,
     pub json: Option<String>,
+    /// What it has changed in its memory, once that was asked for.
+    pub change: Option<Change>,
 }
 
 impl Answer {
@@ -70,7 +91,7 @@ impl Answer {
         };
         let value = text(value, value_len, MAX_VALUE)?;
         let json = text(json, json_len, MAX_JSON)?.filter(|_| json_len as usize <= MAX_JSON);
-        Some(Answer { status: u8::try_from(status).ok()?, value, json })
+        Some(Answer { status: u8::try_from(status).ok()?, value, json, change: None })
     }
 }
 
@@ -82,6 +103,17 @@ pub struct Interpreter {
     /// What its monotonic clock showed, and when.
     monotonic: u64,
     since: Instant,
+    is_forked: bool,
+}
+
+/// What a commit has of an interpreter after a cell.
+pub struct CellChange {
+    /// What the layers are of use with.
+    pub module: [u8; 32],
+    /// How many of the layers before it stay.
+    pub keep: usize,
+    pub layer: Vec<u8>,
+    pub rest: Vec<u8>,
 }
 
 static CELLS: Mutex<BTreeMap<String, Interpreter>> = Mutex::new(BTreeMap::new());
@@ -150,25 +182,121 @@ impl Going {
         match self.taken.take() {
             None => CellStart { ready: None, kind: BEGIN, handles: false, ignored: 0 },
             Some(taken) => {
+                let kind = if taken.is_forked { FORK } else { GO_ON };
                 let Left { ready, handles, ignored, .. } = taken.left;
-                CellStart { ready: Some(ready), kind: GO_ON, handles, ignored }
+                CellStart { ready: Some(ready), kind, handles, ignored }
             }
         }
     }
 
-    /// Keeps what the run has left; what the cell has answered, or `None` if its interpreter did not stay.
-    pub fn end(mut self, program: Program, kernel: &crate::host::Kernel) -> Option<Answer> {
+    /// The name of its interpreter.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether there is an interpreter to go on with.
+    pub fn is_there(&self) -> bool {
+        self.taken.is_some()
+    }
+
+    /// Takes the interpreter that a commit has; with `is_fork` it is a copy of one that goes on elsewhere.
+    pub fn restore(
+        &mut self,
+        session: &Session,
+        cell: ParkedCell,
+        is_forked: bool,
+    ) -> Result<(), Failure> {
+        let cannot = |why: &dyn std::fmt::Display| {
+            let text = format!("the interpreter '{}' cannot come back: {why}", self.name);
+            Failure::new(Kind::Conflict, text)
+        };
+        let rest = Rest::decode(&cell.rest).map_err(|e| cannot(&e))?;
+        let other = || cannot(&"it was parked with another image");
+        let program = session.number(&rest.atom).ok_or_else(other)?;
+        let facts = session.facts(program).filter(|f| f.has_cells).ok_or_else(other)?;
+        if rest.is_prepared {
+            prepare::prepare(session, program)?;
+        }
+        let prepared = prepare::prepared(program).filter(|_| rest.is_prepared);
+        if session.module_of(program, prepared.as_deref()) != Some(cell.module) {
+            return Err(other());
+        }
+        let malformed = || cannot(&Unreadable::Malformed);
+        let told = parked::numbers(&cell.layers).ok_or_else(malformed)?;
+        let size = usize::try_from(rest.size).map_err(|_| malformed())?;
+        // Its stack is empty, so that they are what they were in the beginning.
+        if rest.globals != facts.globals {
+            return Err(malformed());
+        }
+        let full = || cannot(&"the memory limit is reached");
+        let limit = session.limits.descriptors;
+        let fds = unpark(&rest.files, &session.vfs, limit, &session.budget).map_err(|_| full())?;
+        let entry = Entry::Cell { is_prepared: rest.is_prepared };
+        let needs = session.host.needs(&Loaded(prepared.clone()), entry);
+        let memory = session.budget.reserve(needs).ok_or_else(full)?;
+        let parked = Box::new(Parked { program, prepared, size, layers: cell.layers, told });
+        let [user, system, cpu_ns] = rest.cpu;
+        let left = Left {
+            ready: Standing::Parked { parked, memory },
+            answer: Answer::default(),
+            fds,
+            handles: rest.handles,
+            ignored: rest.ignored,
+            cpu: Cpu { user, system },
+            cpu_ns,
+        };
+        self.taken = Some(Interpreter {
+            program,
+            left,
+            next_pid: rest.next_pid,
+            monotonic: rest.monotonic,
+            since: Instant::now(),
+            is_forked,
+        });
+        Ok(())
+    }
+
+    /// Keeps what the run has left; what the cell has answered, or `None` if its interpreter did not stay. With what of it a
+    /// commit has.
+    pub fn end(
+        mut self,
+        session: &Session,
+        program: Program,
+        kernel: &crate::host::Kernel,
+    ) -> Option<(Answer, CellChange)> {
         let mut left = lock(&kernel.cells.left).take()?;
-        let answer = std::mem::take(&mut left.answer);
+        let mut answer = std::mem::take(&mut left.answer);
+        let Change { keep, layer, size, is_prepared } = answer.change.take()?;
+        let monotonic = kernel.monotonic();
+        let prepared = prepare::prepared(program).filter(|_| is_prepared);
+        let rest = Rest {
+            atom: session.names.get(program.0 as usize)?.clone(),
+            is_prepared,
+            size: size as u64,
+            globals: session.facts(program)?.globals.clone(),
+            files: park(&left.fds, &session.vfs),
+            handles: left.handles,
+            ignored: left.ignored,
+            monotonic,
+            cpu: [left.cpu.user, left.cpu.system, left.cpu_ns],
+            next_pid: kernel.next_pid(),
+        };
+        let change = CellChange {
+            module: session.module_of(program, prepared.as_deref())?,
+            keep,
+            layer,
+            rest: rest.encode(),
+        };
         let interpreter = Interpreter {
             program,
             left,
             next_pid: kernel.next_pid(),
-            monotonic: kernel.monotonic(),
+            monotonic,
             since: Instant::now(),
+            is_forked: false,
         };
         lock(&CELLS).insert(std::mem::take(&mut self.name), interpreter);
-        Some(answer)
+        Some((answer, change))
     }
 }
 

@@ -3,6 +3,7 @@
 //! Addresses are of this module's memory, which JavaScript reads and writes while an import runs or between two exports.
 
 use std::sync::atomic::AtomicU32;
+use wasibox_kernel::Entry;
 
 mod imports {
     #[link(wasm_import_module = "host")]
@@ -11,8 +12,11 @@ mod imports {
         pub fn guest_read(at: u32, to: *mut u8, len: usize);
         pub fn guest_write(at: u32, from: *const u8, len: usize);
         pub fn guest_signal(signal: u32) -> u32;
-        pub fn run(program: u32, slot: u32, generation: u32) -> u32;
-        pub fn run_cell(program: u32, slot: u32, generation: u32, kind: u32, goes_on: u32) -> i64;
+        pub fn guest_begin(program: u32, from: *const u8, len: usize, at: u32, size: usize) -> u32;
+        pub fn guest_grow(size: usize) -> u32;
+        pub fn guest_settle();
+        pub fn guest_changed(to: *mut u32, most: usize) -> usize;
+        pub fn run(entry: u32, kind: u32, slot: u32, generation: u32) -> i64;
         pub fn forget_guest();
         pub fn output(stream: u32, from: *const u8, len: usize);
         pub fn input_wake();
@@ -65,45 +69,69 @@ pub fn guest_signal(signal: u8) -> Handled {
     }
 }
 
+/// Makes a guest in this worker: an instance of a program, which stays until [`forget_guest`]. With a memory that begins
+/// with these bytes from `at` on, in a size, instead of the module's; the size of the module's memory stands for none. False if
+/// there is no room for it.
+pub fn guest_begin(program: u32, memory: Option<(&[u8], u32, usize)>) -> bool {
+    let (bytes, at, size) = memory.unwrap_or_default();
+    // JUSTIFICATION: as above.
+    // SAFETY: it reads the bytes before it returns.
+    unsafe { imports::guest_begin(program, bytes.as_ptr(), bytes.len(), at, size) != 0 }
+}
+
+/// Makes the guest's memory that large, if it is smaller; false if there is no room.
+pub fn guest_grow(size: usize) -> bool {
+    // JUSTIFICATION: as above.
+    // SAFETY: it has no preconditions; without a guest it does nothing.
+    unsafe { imports::guest_grow(size) != 0 }
+}
+
+/// Notes what the guest's memory holds, for [`guest_changed`].
+pub fn guest_settle() {
+    // JUSTIFICATION: as above.
+    // SAFETY: as of `guest_grow`.
+    unsafe { imports::guest_settle() }
+}
+
+/// Parts of the guest's memory that have changed since this was last asked for, by number, and those that are new.
+pub fn guest_changed() -> Vec<u32> {
+    let mut parts = vec![0; guest_size() / wasibox_kernel::layer::PART];
+    // JUSTIFICATION: as above.
+    // SAFETY: it writes so many numbers at most, and keeps nothing.
+    let n = unsafe { imports::guest_changed(parts.as_mut_ptr(), parts.len()) };
+    parts.truncate(n);
+    parts
+}
+
 /// How a program has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ran {
-    /// Its function has returned.
-    Returned,
-    /// A cell's answer lies at this address of its memory.
-    Answered(u32),
+    /// Its function has returned this: nothing, whether it wants another memory to begin with, or where the answer of a cell
+    /// lies, if it has one.
+    Returned(u32),
     /// By a trap of its own, as that signal; or of the kernel's, which knows why.
     Trap(u8),
     /// It could not be instantiated: no such module, or no memory for it.
     Cannot,
 }
 
-/// Runs a program in this worker to its end; the page is told which slot and generation that is.
-pub fn run(program: u32, (slot, generation): (u32, u32)) -> Ran {
+/// Calls the guest's function for that entry to its end; the page is told in which slot and generation that is.
+pub fn run(entry: Entry, kind: i32, (slot, generation): (u32, u32)) -> Ran {
+    let entry = match entry {
+        Entry::Start => 0,
+        Entry::Resume => 1,
+        Entry::Prepare => 2,
+        Entry::Cell { .. } => 3,
+    };
     // JUSTIFICATION and SAFETY: as of `guest_signal`.
-    match unsafe { imports::run(program, slot, generation) } {
-        0 => Ran::Returned,
-        n => stopped(n.into()),
+    match unsafe { imports::run(entry, kind as u32, slot, generation) } {
+        n @ 0.. => Ran::Returned(n as u32),
+        n if (-64..0).contains(&n) => Ran::Trap(n.unsigned_abs() as u8),
+        _ => Ran::Cannot,
     }
 }
 
-/// Runs a cell of a program: in the instance of the last one, or in a new one. That stays with its memory until
-/// [`forget_guest`].
-pub fn run_cell(program: u32, (slot, generation): (u32, u32), kind: u32, goes_on: bool) -> Ran {
-    // JUSTIFICATION and SAFETY: as of `guest_signal`.
-    match unsafe { imports::run_cell(program, slot, generation, kind, goes_on.into()) } {
-        // It wants another memory to begin with, and there is none.
-        0 => Ran::Cannot,
-        at @ 1.. => Ran::Answered(at as u32),
-        n => stopped(n.unsigned_abs()),
-    }
-}
-
-fn stopped(n: u64) -> Ran {
-    if (1..=64).contains(&n) { Ran::Trap(n as u8) } else { Ran::Cannot }
-}
-
-/// Lets go of the instance that [`run_cell`] has left in this worker, if it has.
+/// Lets go of the guest of this worker, if there is one.
 pub fn forget_guest() {
     // JUSTIFICATION: as above.
     // SAFETY: it drops JavaScript's references; no guest runs in this worker now.
@@ -303,10 +331,10 @@ extern "C" fn wasibox_export(all: u32) -> i64 {
     reply(crate::past::export(all != 0))
 }
 
-/// Makes the session, which is new, what a snapshot says.
+/// Makes the session, which is new, what a snapshot says; with `is_fork` it is a copy of one that goes on.
 #[unsafe(no_mangle)]
-extern "C" fn wasibox_import(at: *mut u8, len: usize) -> i64 {
-    reply(crate::past::import(&taken(at, len)).map(|()| Vec::new()))
+extern "C" fn wasibox_import(at: *mut u8, len: usize, is_fork: u32) -> i64 {
+    reply(crate::past::import(&taken(at, len), is_fork != 0).map(|()| Vec::new()))
 }
 
 /// What is to be added to the session's journal; nothing if it holds the session as it is.

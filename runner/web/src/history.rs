@@ -1,22 +1,21 @@
 //! The session's past: a commit after each call, in memory, as the store of the native runner keeps them
 //! (`runner/store`), and snapshots (`.wbs`) out of it and into it.
 //!
-//! # What is different
-//! Interpreters are not written down: commits of this session have none, and going back before the last cell of a living one
-//! ends it.
+//! Interpreters are parked after each cell. Where history goes to a commit that has others, those that live end, and the next
+//! cell brings back what the commit has.
 
-use crate::cell;
+use crate::cell::{self, CellChange};
 use crate::lock;
 use crate::outcome::{Failure, Kind, Outcome};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use wasibox_files::{FileChange, FileChangeKind};
 use wasibox_snapshot::commit::ChangeKind;
 use wasibox_snapshot::files::{self, Writer};
 use wasibox_snapshot::journal::Now;
 use wasibox_snapshot::wbs::{self, Contents, Limits};
-use wasibox_snapshot::{Blob, Call, Changed, Commit, Digest, Error, Files, Memory};
+use wasibox_snapshot::{Blob, Call, Cell, Changed, Commit, Digest, Error, Files, Memory, State};
 use wasibox_vfs::delta::{Delta, Snapshot, between};
 use wasibox_vfs::{Errno, Vfs};
 
@@ -46,12 +45,23 @@ pub struct History {
     /// Files and shell as the head has them.
     known: Snapshot,
     shell: Option<Arc<[u8]>>,
-    /// For each commit the interpreters with the commit of their last cell.
-    ran: BTreeMap<u64, BTreeMap<String, u64>>,
+    /// Interpreters that live, as the head has them.
+    alive: BTreeSet<String>,
+    /// The session is a copy of one that goes on; that one's last commit.
+    forked_at: Option<u64>,
 }
 
-/// The names of interpreters.
-pub const CELLS: [&str; 2] = ["python", "javascript"];
+/// An interpreter as a commit has it.
+pub struct ParkedCell {
+    pub module: [u8; 32],
+    /// The undermost first.
+    pub layers: Vec<Vec<u8>>,
+    pub rest: Vec<u8>,
+}
+
+/// As `runner/session/src/kept.rs` has them: most bytes of what an interpreter is beside its memory, and of a layer of that.
+const MAX_REST: u64 = 16 << 20;
+const MAX_LAYER: u64 = (4 << 30) + (16 << 20);
 
 static HISTORY: Mutex<Option<History>> = Mutex::new(None);
 
@@ -116,7 +126,8 @@ pub fn begin(vfs: &Vfs, image: [u8; 32]) {
         is_elsewhere: false,
         known: vfs.snapshot(),
         shell: vfs.state(),
-        ran: BTreeMap::new(),
+        alive: BTreeSet::new(),
+        forked_at: None,
     });
 }
 
@@ -138,6 +149,7 @@ impl History {
         vfs: &Vfs,
         note: &Note,
         outcome: Option<&Outcome>,
+        cell: Option<CellChange>,
     ) -> Result<u64, Failure> {
         let now = vfs.snapshot();
         let mut state = self.head().state.clone();
@@ -150,15 +162,44 @@ impl History {
             state.shell = Blob::save(&self.objects, bytes)?;
         }
         if let Some(name) = note.cell {
-            state.cells.retain(|cell| cell.name != name);
+            match cell {
+                Some(change) => {
+                    self.park(&mut state, name, change)?;
+                    self.alive.insert(name.into());
+                }
+                // The next cell goes on from before this one.
+                None => drop(self.alive.remove(name)),
+            }
         }
         let call = self.call(note, outcome)?;
         (self.known, self.shell) = (now, shell);
-        let number = self.add(call, state);
-        if let Some(name) = note.cell {
-            self.ran.entry(number).or_default().insert(name.into(), number);
+        Ok(self.add(call, state))
+    }
+
+    /// Writes an interpreter down as it is after a cell.
+    fn park(&self, state: &mut State, name: &str, change: CellChange) -> Result<(), Failure> {
+        let module = Digest(change.module);
+        let before = state.cells.iter().find(|c| c.name == name && c.module == module);
+        let mut memory = before.map_or(Vec::new(), |c| c.memory.clone());
+        memory.truncate(change.keep);
+        if !change.layer.is_empty() {
+            memory.push(Blob::save(&self.objects, &change.layer)?);
         }
-        Ok(number)
+        let rest = Blob::save(&self.objects, &change.rest)?;
+        state.cells.retain(|cell| cell.name != name);
+        state.cells.push(Cell { name: name.into(), module, memory, rest });
+        Ok(())
+    }
+
+    /// The interpreter of that name, if it is to come back from the head; and whether as a copy.
+    pub fn parked(&self, name: &str) -> Result<Option<(ParkedCell, bool)>, Failure> {
+        let cell = self.head().state.cells.iter().find(|cell| cell.name == name);
+        let Some(cell) = cell.filter(|_| !self.alive.contains(name)) else { return Ok(None) };
+        let load = |layer: &Blob| layer.load(&self.objects, MAX_LAYER);
+        let layers = cell.memory.iter().map(load).collect::<Result<_, _>>()?;
+        let rest = cell.rest.load(&self.objects, MAX_REST)?;
+        let is_fork = self.forked_at.is_some_and(|last| self.head <= last);
+        Ok(Some((ParkedCell { module: cell.module.0, layers, rest }, is_fork)))
     }
 
     fn call(&self, note: &Note, outcome: Option<&Outcome>) -> Result<Call, Failure> {
@@ -178,10 +219,8 @@ impl History {
     }
 
     /// Adds a commit after the head. There is nothing to redo then.
-    fn add(&mut self, call: Call, state: wasibox_snapshot::State) -> u64 {
+    fn add(&mut self, call: Call, state: State) -> u64 {
         let number = self.next;
-        let ran = self.ran.get(&self.head).cloned().unwrap_or_default();
-        self.ran.insert(number, ran);
         self.commits.insert(number, Commit { number, parent: Some(self.head), call, state });
         (self.head, self.tip, self.next) = (number, number, number + 1);
         number
@@ -196,21 +235,18 @@ impl History {
         });
         if has_changed {
             let (command, time) = (command.into_bytes(), wasibox_vfs::now_ns());
-            self.keep(vfs, &Note { command, time, ..Note::default() }, None)?;
+            self.keep(vfs, &Note { command, time, ..Note::default() }, None, None)?;
         }
         Ok(())
     }
 
     /// Ends the interpreters, by a commit.
     pub fn reset(&mut self, vfs: &Vfs, note: &Note) -> Result<u64, Failure> {
-        let number = self.keep(vfs, note, None)?;
+        let number = self.keep(vfs, note, None, None)?;
         if let Some(commit) = self.commits.get_mut(&number) {
             commit.state.cells.clear();
         }
-        self.ran.remove(&number);
-        for name in CELLS {
-            cell::forget(name);
-        }
+        self.forget_cells();
         Ok(number)
     }
 
@@ -222,15 +258,18 @@ impl History {
             let bytes: Arc<[u8]> = after.shell.load(&self.objects, MAX_SHELL)?.into();
             vfs.set_state(Some(bytes));
         }
-        let none = BTreeMap::new();
-        let ran = |n: &u64| self.ran.get(n).unwrap_or(&none);
-        let (old, new) = (ran(&self.head), ran(&number));
-        let others = CELLS.iter().filter(|name| old.get(**name) != new.get(**name));
-        for name in others {
-            cell::forget(name);
+        if before.cells != after.cells {
+            self.forget_cells();
         }
         (self.known, self.shell, self.head) = (vfs.snapshot(), vfs.state(), number);
         Ok(())
+    }
+
+    /// Ends the interpreters that live.
+    fn forget_cells(&mut self) {
+        for name in std::mem::take(&mut self.alive) {
+            cell::forget(&name);
+        }
     }
 
     fn give(&self, vfs: &Vfs, old: &Files, new: &Files) -> Result<(), Failure> {
@@ -273,12 +312,9 @@ impl History {
         let none = || Failure::new(Kind::Missing, format!("there is no commit {number}"));
         let state = self.commits.get(&number).ok_or_else(none)?.state.clone();
         let command = Blob::save(&self.objects, format!("restore {number}").as_bytes())?;
-        let ran = self.ran.get(&number).cloned().unwrap_or_default();
         self.turn_with(vfs, number)?;
         let call = Call { command, time: wasibox_vfs::now_ns(), ..Call::default() };
-        let made = self.add(call, state);
-        self.ran.insert(made, ran);
-        Ok(made)
+        Ok(self.add(call, state))
     }
 
     /// [`History::turn`] for a commit after which another one is made: that comes after the head as it was.
@@ -354,12 +390,14 @@ impl History {
         Ok(out)
     }
 
-    /// Makes the session, which is new, what a snapshot says.
-    pub fn import(&mut self, vfs: &Vfs, bytes: &[u8]) -> Result<(), Failure> {
+    /// Makes the session, which is new, what a snapshot says; with `is_fork` it is a copy of one that goes on.
+    pub fn import(&mut self, vfs: &Vfs, bytes: &[u8], is_fork: bool) -> Result<(), Failure> {
         let objects = Memory::default();
         let contents = wbs::read(bytes, &Limits::default(), &objects)?;
         let tip = contents.head;
-        self.take_up(vfs, contents, tip, objects)
+        self.take_up(vfs, contents, tip, objects)?;
+        self.forked_at = is_fork.then_some(self.head);
+        Ok(())
     }
 
     /// Makes the session, which is new, what was read with those objects.
@@ -380,7 +418,6 @@ impl History {
         (self.head, self.tip) = (contents.head, tip);
         self.tags = contents.tags.into_iter().collect();
         self.values = contents.values;
-        self.ran = BTreeMap::new();
         let state = self.head().state.clone();
         self.give(vfs, &Files::default(), &state.files)?;
         let shell: Arc<[u8]> = state.shell.load(&self.objects, MAX_SHELL)?.into();

@@ -3,7 +3,9 @@
 use crate::cell::{Answer, Standing};
 use crate::ffi;
 use crate::memory::GuestMemory;
+use crate::prepare::{self, Template};
 use crate::thread::{self, Idle};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 use wasibox_kernel::{Cpu, Entry, Host};
@@ -22,11 +24,18 @@ pub enum Never {}
 
 /// A session's programs.
 pub struct Web {
-    /// For each program the bytes of memory that it begins with.
-    pub begins_with: Vec<u64>,
+    /// How many there are.
+    pub programs: usize,
     /// Workers that wait for a process.
     pub idle: Idle,
 }
+
+/// What a program begins with, as far as nobody has looked: its module says it to the engine, which charges nothing.
+const BEGINS_WITH: u64 = 1 << 20;
+
+/// A program: its memory, if it was prepared.
+#[derive(Clone)]
+pub struct Loaded(pub Option<Arc<Template>>);
 
 /// The image has no such program.
 #[derive(Debug)]
@@ -42,8 +51,7 @@ impl std::error::Error for NoProgram {}
 
 impl Host for Web {
     type Memory<'a> = GuestMemory;
-    /// Bytes of memory that it begins with.
-    type Loaded = u64;
+    type Loaded = Loaded;
     type Error = NoProgram;
     type Watch = Watch;
     type Ready = Standing;
@@ -53,20 +61,25 @@ impl Host for Web {
     type Clock = Never;
     type Stopped = ();
 
-    fn load(&self, program: Program) -> Result<u64, NoProgram> {
-        self.begins_with.get(program.0 as usize).copied().ok_or(NoProgram)
+    fn load(&self, program: Program) -> Result<Loaded, NoProgram> {
+        let is_there = (program.0 as usize) < self.programs;
+        is_there.then(|| Loaded(prepare::prepared(program))).ok_or(NoProgram)
     }
 
-    fn has_snapshot(&self, _: &u64) -> bool {
-        false
+    fn has_snapshot(&self, loaded: &Loaded) -> bool {
+        loaded.0.is_some()
     }
 
-    fn needs(&self, loaded: &u64, _: Entry) -> u64 {
-        *loaded
+    fn needs(&self, loaded: &Loaded, entry: Entry) -> u64 {
+        let prepared = match entry {
+            Entry::Resume | Entry::Cell { is_prepared: true } => loaded.0.as_ref(),
+            _ => None,
+        };
+        BEGINS_WITH + prepared.map_or(0, |template| template.size as u64)
     }
 
-    fn entry_of(_: &Standing) -> Entry {
-        Standing::ENTRY
+    fn entry_of(ready: &Standing) -> Entry {
+        ready.entry()
     }
 
     fn start(&self, job: Job) -> std::io::Result<()> {

@@ -17,7 +17,7 @@
 //! locked, and another worker tells its end.
 //!
 //! # Deliberately absent, so far
-//! Threads of guests (`thread_spawn_v2` answers ENOTSUP), prepared programs, mounts of a host.
+//! Threads of guests (`thread_spawn_v2` answers ENOTSUP), mounts of a host.
 #![cfg(target_family = "wasm")]
 #![deny(unsafe_code)]
 
@@ -31,9 +31,12 @@ mod history;
 mod host;
 mod journal;
 mod memory;
+mod module;
 mod outcome;
+mod park;
 mod parts;
 mod past;
+mod prepare;
 mod session;
 mod slots;
 mod streams;

@@ -94,28 +94,48 @@ impl Folder for Listed {
     }
 }
 
-/// The files of the image, as `wasibox_kernel::image_files` has them of a whole one.
-pub fn files(catalog: &Catalog) -> Vec<BaseFile> {
-    let time = catalog.time;
-    let part = |(number, len): (usize, &u32)| {
-        let (bytes, fetching) = (OnceLock::new(), Mutex::new(()));
-        Arc::new(Part { number: number as u32, len: *len, bytes, fetching })
-    };
-    let parts: Arc<[Arc<Part>]> = catalog.parts.iter().enumerate().map(part).collect();
-    let volume = |(path, dir): &(String, Arc<Dir>)| {
-        let listed = Listed { dir: dir.clone(), parts: parts.clone(), time };
-        let (path, kind) = (path.clone().into_bytes(), BaseKind::Dir(Arc::new(listed)));
-        BaseFile { path, mode: 0o755, time, kind }
-    };
-    let mut out: Vec<BaseFile> = catalog.volumes.iter().map(volume).collect();
-    for (name, number) in &catalog.commands {
-        let part = &parts[*number as usize];
-        for dir in ["/bin/", "/usr/bin/"] {
-            let bytes = Arc::new(Piece { part: part.clone(), at: 0, len: part.len });
-            let kind = BaseKind::LazyProgram(bytes, Program(*number));
-            let path = [dir, name].concat().into_bytes();
-            out.push(BaseFile { path, mode: 0o755, time, kind });
-        }
+/// The image: its catalog, and the parts that are here.
+pub struct Parts {
+    pub catalog: Catalog,
+    parts: Arc<[Arc<Part>]>,
+}
+
+impl Parts {
+    pub fn new(catalog: Catalog) -> Parts {
+        let part = |(number, len): (usize, &u32)| {
+            let (bytes, fetching) = (OnceLock::new(), Mutex::new(()));
+            Arc::new(Part { number: number as u32, len: *len, bytes, fetching })
+        };
+        let parts = catalog.parts.iter().enumerate().map(part).collect();
+        Parts { catalog, parts }
     }
-    out
+
+    /// A program, which is not kept: it is large, and the page has it.
+    pub fn program(&self, program: Program) -> Option<Vec<u8>> {
+        let part = self.parts.get(program.0 as usize)?;
+        let mut bytes = vec![0; part.len as usize];
+        ffi::fetch(part.number, &mut bytes).then_some(bytes)
+    }
+
+    /// Its files, as `wasibox_kernel::image_files` has them of a whole one.
+    pub fn files(&self) -> Vec<BaseFile> {
+        let Parts { catalog, parts } = self;
+        let time = catalog.time;
+        let volume = |(path, dir): &(String, Arc<Dir>)| {
+            let listed = Listed { dir: dir.clone(), parts: parts.clone(), time };
+            let (path, kind) = (path.clone().into_bytes(), BaseKind::Dir(Arc::new(listed)));
+            BaseFile { path, mode: 0o755, time, kind }
+        };
+        let mut out: Vec<BaseFile> = catalog.volumes.iter().map(volume).collect();
+        for (name, number) in &catalog.commands {
+            let part = &parts[*number as usize];
+            for dir in ["/bin/", "/usr/bin/"] {
+                let bytes = Arc::new(Piece { part: part.clone(), at: 0, len: part.len });
+                let kind = BaseKind::LazyProgram(bytes, Program(*number));
+                let path = [dir, name].concat().into_bytes();
+                out.push(BaseFile { path, mode: 0o755, time, kind });
+            }
+        }
+        out
+    }
 }

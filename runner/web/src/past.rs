@@ -62,8 +62,8 @@ pub fn export(all: bool) -> Result<Vec<u8>, Failure> {
     history::with(|history| history.export(all))
 }
 
-/// Makes the session, which is new, what a snapshot says.
-pub fn import(bytes: &[u8]) -> Result<(), Failure> {
+/// Makes the session, which is new, what a snapshot says; with `is_fork` it is a copy of one that goes on.
+pub fn import(bytes: &[u8], is_fork: bool) -> Result<(), Failure> {
     let vfs = session::vfs()?;
-    history::with(|history| history.import(vfs, bytes))
+    history::with(|history| history.import(vfs, bytes, is_fork))
 }

@@ -1,18 +1,22 @@
 //! The session: an image's files and programs, and one run at a time.
 
-use crate::cell::{self, Answer};
+use crate::cell;
 use crate::history::{self, Note};
 use crate::host::{Kernel, Web};
+use crate::module::{Facts, facts};
 use crate::outcome::{self, Ended, Failure, Kind, Outcome};
+use crate::parts::Parts;
+use crate::prepare::{self, Template};
 use crate::streams::{self, Input, Meter, Output};
 use crate::thread::Idle;
-use crate::{lock, parts, slots};
+use crate::{lock, slots};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use wasibox_image::Image;
 use wasibox_image::parts::Catalog;
+use wasibox_kernel::parked;
 use wasibox_kernel::{
     Cwd, Descriptor, Descriptors, Finish, LimitHit, Limits, OpenFile, Start, find_program,
     image_files,
@@ -22,14 +26,87 @@ use wasibox_vfs::{
     BaseFile, Bounds, Budget, DiskLimits, Errno, File, Loc, Program, Protected, ROOT, Vfs,
 };
 
-struct Session {
-    /// The image, if it is here whole.
-    image: Option<Arc<Image>>,
-    names: Vec<String>,
-    vfs: Vfs,
-    host: Arc<Web>,
-    budget: Arc<Budget>,
-    limits: Limits,
+/// Where the session's files and programs come from.
+pub enum Source {
+    /// An image that is here whole.
+    Whole(Arc<Image>),
+    /// Its catalog: the page fetches the rest as it is needed.
+    Parts(Parts),
+}
+
+impl Source {
+    /// Its files.
+    pub fn files(&self, names: &[String]) -> Result<Vec<BaseFile>, String> {
+        let number = |atom: &str| names.iter().position(|n| n == atom).map(|n| Program(n as u32));
+        match self {
+            Source::Whole(image) => image_files(image, Some(&number)).map_err(|e| e.to_string()),
+            Source::Parts(parts) => Ok(parts.files()),
+        }
+    }
+
+    /// What a program is called first of all.
+    pub fn command(&self, program: Program, atom: &str) -> Option<String> {
+        match self {
+            Source::Whole(image) => {
+                image.commands().iter().find(|c| c.atom == *atom).map(|c| c.name.clone())
+            }
+            Source::Parts(parts) => {
+                let commands = &parts.catalog.commands;
+                commands.iter().find(|(_, n)| *n == program.0).map(|(name, _)| name.clone())
+            }
+        }
+    }
+
+    /// The SHA-256 of a program.
+    fn digest(&self, program: Program, atom: &str) -> Option<[u8; 32]> {
+        match self {
+            Source::Whole(image) => image.atoms().get(atom).copied(),
+            Source::Parts(parts) => Some(parts.catalog.programs.get(program.0 as usize)?.digest),
+        }
+    }
+
+    fn facts(&self, program: Program, atom: &str) -> Option<Facts> {
+        match self {
+            Source::Whole(image) => facts(image.atom(atom)?),
+            Source::Parts(parts) => facts(&parts.program(program)?),
+        }
+    }
+}
+
+/// What the session consists of.
+pub struct Session {
+    pub source: Source,
+    /// The names of its programs, by number, and what is known of them.
+    pub names: Vec<String>,
+    facts: Vec<OnceLock<Option<Facts>>>,
+    pub vfs: Vfs,
+    pub host: Arc<Web>,
+    pub budget: Arc<Budget>,
+    pub limits: Limits,
+}
+
+impl Session {
+    /// The number of the program of that name.
+    pub fn number(&self, atom: &str) -> Option<Program> {
+        self.names.iter().position(|n| n == atom).map(|n| Program(n as u32))
+    }
+
+    /// What a program's module says of itself.
+    pub fn facts(&self, program: Program) -> Option<&Facts> {
+        let name = self.names.get(program.0 as usize)?;
+        self.facts[program.0 as usize].get_or_init(|| self.source.facts(program, name)).as_ref()
+    }
+
+    /// What a parked interpreter of the program is of use with that began with this memory, or with the module's.
+    pub fn module_of(&self, program: Program, prepared: Option<&Template>) -> Option<[u8; 32]> {
+        let module = self.source.digest(program, self.names.get(program.0 as usize)?)?;
+        Some(parked::module_of(&module, &prepared.map_or([0; 32], |t| t.digest)))
+    }
+}
+
+/// The session, once its image is open.
+pub fn get() -> Result<&'static Session, Failure> {
+    SESSION.get().ok_or_else(|| Failure::new(Kind::Internal, "there is no session"))
 }
 
 static SESSION: OnceLock<Session> = OnceLock::new();
@@ -45,6 +122,9 @@ pub struct Command {
     pub argv: Option<Vec<String>>,
     pub python: Option<String>,
     pub javascript: Option<String>,
+    /// Nothing runs but what prepares the programs.
+    #[serde(default)]
+    pub prepare: bool,
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// The directory that it begins in, if that is not the session's.
@@ -122,8 +202,6 @@ impl Command {
 
 /// Bytes of memory for all that guests have, as natively. What an engine really gives may be less.
 const MEMORY: u64 = 2 << 30;
-/// What a program begins with, as far as nobody has looked: its module says it to the engine, which charges nothing.
-const BEGINS_WITH: u64 = 1 << 20;
 
 /// Keeps bytes for the page; their number.
 pub fn answer(bytes: impl Into<Vec<u8>>) -> usize {
@@ -139,8 +217,7 @@ pub fn answer_at() -> *const u8 {
 
 /// The session's files.
 pub fn vfs() -> Result<&'static Vfs, Failure> {
-    let none = || Failure::new(Kind::Internal, "there is no session");
-    SESSION.get().map(|s| &s.vfs).ok_or_else(none)
+    get().map(|s| &s.vfs)
 }
 
 /// The name of a program.
@@ -151,33 +228,35 @@ pub fn program_name(number: u32) -> Option<&'static str> {
 /// A program's bytes.
 pub fn program(number: u32) -> Option<&'static [u8]> {
     let session = SESSION.get()?;
-    session.image.as_ref()?.atom(session.names.get(number as usize)?)
+    match &session.source {
+        Source::Whole(image) => image.atom(session.names.get(number as usize)?),
+        Source::Parts(_) => None,
+    }
 }
 
 /// Opens the image of the session, whose guests have a stack of so many bytes.
 pub fn boot(image: Vec<u8>, stack: usize) -> Result<(), String> {
     let image = Arc::new(Image::from_bytes("the image", image).map_err(|e| e.to_string())?);
-    let names: Vec<String> = image.atoms().keys().cloned().collect();
-    let number = |atom: &str| names.iter().position(|n| n == atom).map(|n| Program(n as u32));
-    let base = image_files(&image, Some(&number)).map_err(|e| e.to_string())?;
+    let names = image.atoms().keys().cloned().collect();
     let identity = image.identity();
-    begin_session(Some(image), names, base, identity, stack)
+    begin_session(Source::Whole(image), names, identity, stack)
 }
 
 /// The same for an image of which only the catalog is here: the page fetches the rest as it is needed.
 pub fn boot_parts(catalog: &[u8], stack: usize) -> Result<(), String> {
     let catalog = Catalog::decode(catalog).map_err(|e| e.to_string())?;
     let names = catalog.programs.iter().map(|program| program.name.clone()).collect();
-    begin_session(None, names, parts::files(&catalog), catalog.identity, stack)
+    let identity = catalog.identity;
+    begin_session(Source::Parts(Parts::new(catalog)), names, identity, stack)
 }
 
 fn begin_session(
-    image: Option<Arc<Image>>,
+    source: Source,
     names: Vec<String>,
-    base: Vec<BaseFile>,
     identity: [u8; 32],
     stack: usize,
 ) -> Result<(), String> {
+    let base = source.files(&names)?;
     let limits = Limits { processes: slots::SLOTS, memory: MEMORY, stack, ..Limits::default() };
     let budget = Budget::new(limits.memory);
     let vfs = Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &Protected::default());
@@ -185,15 +264,16 @@ fn begin_session(
     // The shell goes on with it from call to call.
     vfs.set_state(Some(Arc::from([])));
     history::begin(&vfs, identity);
-    let begins_with = vec![BEGINS_WITH; names.len()];
-    let host = Arc::new(Web { begins_with, idle: Idle::default() });
-    let session = Session { image, names, vfs, host, budget, limits };
+    let host = Arc::new(Web { programs: names.len(), idle: Idle::default() });
+    let facts = names.iter().map(|_| OnceLock::new()).collect();
+    let session = Session { source, names, facts, vfs, host, budget, limits };
     SESSION.set(session).map_err(|_| "there is a session already".to_owned())
 }
 
 /// Runs a command to its end; what became of it as JSON, [`Ended`].
 pub fn run(asked: &[u8]) -> Vec<u8> {
-    let ran = match serde_json::from_slice(asked) {
+    let ran = match serde_json::from_slice::<Command>(asked) {
+        Ok(command) if command.prepare => prepare::prepare_all().map(|()| Outcome::default()),
         Ok(command) => run_command(command),
         Err(e) => Err(Failure::new(Kind::Invalid, e)),
     };
@@ -218,7 +298,7 @@ fn shown(argv: &[Vec<u8>], cell: Option<&str>) -> Vec<u8> {
 const COMPARING: Duration = Duration::from_secs(1);
 
 fn run_command(command: Command) -> Result<Outcome, Failure> {
-    let session = SESSION.get().ok_or_else(|| Failure::new(Kind::Internal, "no session"))?;
+    let session = get()?;
     let Session { vfs, budget, limits, .. } = session;
     let (begun, time) = (Instant::now(), wasibox_vfs::now_ns());
     let mark = command.list_files.unwrap_or(true).then(|| vfs.mark());
@@ -232,14 +312,13 @@ fn run_command(command: Command) -> Result<Outcome, Failure> {
     let end = kernel.finish();
     vfs.command_ended();
     *lock(&KERNEL) = None;
-    let answer = going.cell.map(|cell| cell.end(program, &kernel));
+    let ended = going.cell.map(|cell| cell.end(session, program, &kernel));
     let bounds = Bounds { deadline: Some(Instant::now() + COMPARING), ..Bounds::default() };
     let changes = mark.map(|mark| vfs.changes(&mark, &bounds)).unwrap_or_default();
     let ms = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
-    let (put_back, answer) = match answer {
-        None => (false, Answer::default()),
-        Some(answer) => (answer.is_none(), answer.unwrap_or_default()),
-    };
+    let put_back = matches!(ended, Some(None));
+    let (answer, cell) = ended.flatten().unzip();
+    let answer = answer.unwrap_or_default();
     let mut outcome = Outcome {
         exit_code: exit_code(&end),
         duration_ms: ms(begun.elapsed()),
@@ -257,7 +336,8 @@ fn run_command(command: Command) -> Result<Outcome, Failure> {
     };
     let duration = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let note = Note { time, duration, ..going.note };
-    outcome.commit = Some(history::with(|history| history.keep(vfs, &note, Some(&outcome)))?);
+    let commit = history::with(|history| history.keep(vfs, &note, Some(&outcome), cell));
+    outcome.commit = Some(commit?);
     Ok(outcome)
 }
 
@@ -313,6 +393,11 @@ fn begin(
     let (program, argv) = find(vfs, going, &loc)?;
     let name = going.argv.first().cloned().unwrap_or_default();
     let cannot = |why: Errno| cannot_run(&name, why);
+    if let Some(cell) = going.cell.as_mut().filter(|cell| !cell.is_there())
+        && let Some((parked, is_fork)) = history::with(|h| h.parked(cell.name()))?
+    {
+        cell.restore(session, parked, is_fork)?;
+    }
     if going.cell.as_ref().is_some_and(|cell| !cell.fits(program)) {
         return Err(Failure::new(Kind::Conflict, "another program runs under this name"));
     }

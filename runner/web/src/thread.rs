@@ -6,12 +6,13 @@
 use crate::calls::{set_process, take_why};
 use crate::cell::{Answer, Standing};
 use crate::ffi::{self, Ran};
-use crate::host::{Job, Process, Web};
-use crate::{lock, slots};
+use crate::host::{Job, Loaded, Process, Web};
+use crate::prepare::Template;
+use crate::{lock, park, slots};
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use wasibox_kernel::{Descriptors, Entry, Halt, Status, complain};
+use wasibox_kernel::{Descriptors, Entry, Halt, Host, Status, complain};
 use wasibox_vfs::{Program, Reservation};
 
 /// Workers that wait for more work.
@@ -62,11 +63,14 @@ impl Idle {
 
 /// Runs a job in its interpreter's worker, in a waiting one or in a new one.
 pub fn start(host: &Web, mut job: Job) -> std::io::Result<()> {
-    if let Some(Standing { next, memory }) = job.ready.take() {
-        job.memory = memory;
-        // Its worker waits, until this is gone.
-        return next.send(job).map_err(|_| std::io::ErrorKind::BrokenPipe.into());
-    }
+    job.ready = match job.ready.take() {
+        Some(Standing::Waits { next, memory, .. }) => {
+            job.memory = memory;
+            // Its worker waits, until this is gone.
+            return next.send(job).map_err(|_| std::io::ErrorKind::BrokenPipe.into());
+        }
+        ready => ready,
+    };
     if !ffi::need(job.program.0) {
         return Err(std::io::ErrorKind::NotFound.into());
     }
@@ -88,7 +92,7 @@ fn work(first: Job) {
             match next.recv() {
                 Ok(next) => (job, stands) = (next, true),
                 // The interpreter is not wanted any more; the page has a use for the worker.
-                Err(_) => return ffi::forget_guest(),
+                Err(_) => return park::forget(),
             }
             continue;
         }
@@ -105,14 +109,32 @@ fn work(first: Job) {
 /// What runs next in a process.
 struct Next {
     program: Program,
+    loaded: Loaded,
     entry: Entry,
     /// In the instance that is here.
     goes_on: bool,
 }
 
+impl Next {
+    /// The prepared memory that it begins with, if it does.
+    fn prepared(&self) -> Option<&Arc<Template>> {
+        let is = matches!(self.entry, Entry::Resume | Entry::Cell { is_prepared: true });
+        self.loaded.0.as_ref().filter(|_| is)
+    }
+}
+
+/// How a program has ended, for its process.
+enum After {
+    Status(Status),
+    /// It goes on as another program, or from another memory.
+    Next(Next),
+    /// Out of room.
+    Full,
+}
+
 /// Runs a process to its end and reports it. Where its next cell comes from, if it is an interpreter that stays.
-fn serve(job: Job, goes_on: bool) -> Option<Receiver<Job>> {
-    let Job { process, program, entry, memory, .. } = job;
+fn serve(job: Job, mut goes_on: bool) -> Option<Receiver<Job>> {
+    let Job { process, program, loaded, entry, memory, ready } = job;
     process.begin();
     wasibox_vfs::budget::take_refused_here();
     let killed = process.clone();
@@ -127,46 +149,38 @@ fn serve(job: Job, goes_on: bool) -> Option<Receiver<Job>> {
     process.watch.runs_at(slot, generation);
     set_process(Some(process.clone()));
     let mut memory = Some(memory);
-    let mut next = Next { program, entry, goes_on };
+    let mut is_there = true;
+    if let Some(Standing::Parked { parked, memory: held }) = ready {
+        memory = Some(held);
+        (goes_on, is_there) = (true, park::restore(*parked));
+    }
+    let mut next = Next { program, loaded, entry, goes_on };
     let mut answer = None;
     let status = loop {
         if let Some(signal) = process.fatal() {
             break Status::Signaled(signal);
         }
-        let ran = run(&process, &next, (slot, generation));
-        if let Ran::Answered(at) = ran
-            && process.fatal().is_none()
-        {
-            answer = Answer::read(at);
-            break match &answer {
-                Some(answer) => Status::Exited(answer.status),
-                None => {
-                    complain(&process, "the cell's answer is damaged");
-                    Status::Signaled(SIGABRT)
-                }
-            };
+        let ran = if is_there { run(&process, &next, (slot, generation)) } else { Ran::Cannot };
+        match after(&process, &next, ran, &mut answer) {
+            After::Status(status) => break status,
+            After::Next(another) => next = another,
+            After::Full => break full(&process),
         }
-        match ended(&process, ran) {
-            Some(status) => break status,
-            None => {
-                let program = lock(&process.start).program;
-                next = Next { program, entry: Entry::Start, goes_on: false };
-                ffi::forget_guest();
-                memory = anew(&process, program, memory.take());
-                if memory.is_none() {
-                    complain(&process, "cannot start: the memory limit is reached");
-                    break Status::Exited(137);
-                }
-            }
+        park::forget();
+        // The old one's is given back first.
+        drop(memory.take());
+        memory = process.kernel.budget.reserve(process.kernel.host.needs(&next.loaded, next.entry));
+        if memory.is_none() {
+            break full(&process);
         }
     };
     set_process(None);
     process.watch.runs_nowhere();
     lock(&RUNNING).get_or_insert_default().remove(&slot);
     slots::give(None);
-    let standing = keep(&process, answer, memory);
+    let standing = keep(&process, next.entry, answer, memory);
     if standing.is_none() {
-        ffi::forget_guest();
+        park::forget();
     }
     finish(&process, status);
     standing
@@ -174,58 +188,86 @@ fn serve(job: Job, goes_on: bool) -> Option<Receiver<Job>> {
 
 /// Runs a program, or a cell of it, in this worker.
 fn run(process: &Process, next: &Next, place: (u32, u32)) -> Ran {
+    let kind = process.kernel.cell_kind();
+    let stays = matches!(next.entry, Entry::Cell { .. });
+    if !next.goes_on && !park::begin(next.program, next.prepared(), stays) {
+        return Ran::Cannot;
+    }
     slots::to_guest();
-    let ran = match next.entry {
-        Entry::Cell { .. } => {
-            let kind = process.kernel.cell_kind() as u32;
-            ffi::run_cell(next.program.0, place, kind, next.goes_on)
-        }
-        _ => ffi::run(next.program.0, place),
-    };
+    let ran = ffi::run(next.entry, kind, place);
     slots::to_kernel();
     ran
 }
 
-/// The memory of the program that a process has begun instead of its own.
-fn anew(process: &Process, program: Program, old: Option<Reservation>) -> Option<Reservation> {
-    drop(old);
-    let kernel = &process.kernel;
-    kernel.budget.reserve(*kernel.host.begins_with.get(program.0 as usize)?)
+/// What comes after a program that has ended so; what its cell has answered is left in `answer`.
+fn after(process: &Process, next: &Next, ran: Ran, answer: &mut Option<Answer>) -> After {
+    let killed = || After::Status(Status::Signaled(process.fatal().unwrap_or(SIGKILL)));
+    match (take_why(), ran) {
+        (Some(Halt::Exec), _) => {
+            let program = lock(&process.start).program;
+            begin_at(process, program, Entry::Start)
+        }
+        (Some(Halt::Exit(code)), _) => After::Status(Status::Exited(code)),
+        (Some(Halt::Killed | Halt::Over), _) => killed(),
+        (_, Ran::Cannot) => After::Full,
+        (_, _) if process.fatal().is_some() => killed(),
+        (_, Ran::Trap(signal)) => {
+            complain(process, if signal == SIGABRT { "aborted" } else { "ended by a trap" });
+            After::Status(Status::Signaled(signal))
+        }
+        (_, Ran::Returned(n)) => match next.entry {
+            Entry::Start => After::Status(Status::Exited(0)),
+            Entry::Prepare => {
+                let mut memory = vec![0; ffi::guest_size()];
+                ffi::guest_read(0, &mut memory);
+                *lock(&process.kernel.prepared) = Some(memory);
+                After::Status(Status::Exited(0))
+            }
+            Entry::Resume if n == 0 => After::Status(Status::Exited(0)),
+            Entry::Resume => begin_at(process, next.program, Entry::Start),
+            Entry::Cell { .. } if n == 0 && process.kernel.cells.may_begin_anew() => {
+                begin_at(process, next.program, Entry::Cell { is_prepared: false })
+            }
+            Entry::Cell { .. } => {
+                *answer = Answer::read(n).filter(|_| n != 0);
+                After::Status(match answer {
+                    Some(answer) => Status::Exited(answer.status),
+                    None => {
+                        complain(process, "the cell's answer is damaged");
+                        Status::Signaled(SIGABRT)
+                    }
+                })
+            }
+        },
+    }
+}
+
+/// A program that a process goes on as.
+fn begin_at(process: &Process, program: Program, entry: Entry) -> After {
+    match process.kernel.host.load(program) {
+        Ok(loaded) => After::Next(Next { program, loaded, entry, goes_on: false }),
+        Err(_) => After::Full,
+    }
+}
+
+fn full(process: &Process) -> Status {
+    complain(process, "cannot start: the memory limit is reached");
+    Status::Exited(137)
 }
 
 /// Keeps the interpreter that has answered.
 fn keep(
     process: &Process,
+    entry: Entry,
     answer: Option<Answer>,
     memory: Option<Reservation>,
 ) -> Option<Receiver<Job>> {
     let (answer, memory) = answer.zip(memory)?;
+    let answer = Answer { change: Some(park::change()?), ..answer };
     let (next, here) = channel();
-    process.kernel.cells.keep(process, Standing { next, memory }, answer);
+    let is_prepared = entry == Entry::Cell { is_prepared: true };
+    process.kernel.cells.keep(process, Standing::Waits { next, memory, is_prepared }, answer);
     Some(here)
-}
-
-/// What the end of its program means for a process; `None` if it goes on as another one.
-fn ended(process: &Process, ran: Ran) -> Option<Status> {
-    let killed = || Status::Signaled(process.fatal().unwrap_or(SIGKILL));
-    let status = match (take_why(), ran) {
-        (Some(Halt::Exec), _) => return None,
-        (Some(Halt::Exit(code)), _) => Status::Exited(code),
-        (Some(Halt::Killed | Halt::Over), _) => killed(),
-        (_, Ran::Returned) => Status::Exited(0),
-        // By a signal that came as it ended.
-        (_, Ran::Answered(_)) => killed(),
-        (_, Ran::Cannot) => {
-            complain(process, "cannot start: the memory limit is reached");
-            Status::Exited(137)
-        }
-        (_, Ran::Trap(_)) if process.fatal().is_some() => killed(),
-        (_, Ran::Trap(signal)) => {
-            complain(process, if signal == SIGABRT { "aborted" } else { "ended by a trap" });
-            Status::Signaled(signal)
-        }
-    };
-    Some(status)
 }
 
 /// Closes what the process has and reports its end.

@@ -10,6 +10,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { make, take } from './native.js';
 
 const [kind, program, rounds] = process.argv.slice(2);
 const dist = process.env.WASIBOX_DIST;
@@ -37,8 +38,13 @@ function serve(request, response) {
     const parts = [];
     request.on('data', (part) => parts.push(part));
     request.on('end', () => {
+      const body = Buffer.concat(parts);
+      if (request.url.startsWith('/native')) {
+        native(new URL(request.url, 'http://host').searchParams.get('steps'), body, response);
+        return;
+      }
       response.writeHead(204).end();
-      hear(JSON.parse(Buffer.concat(parts).toString()));
+      hear(JSON.parse(body.toString()));
     });
     return;
   }
@@ -56,6 +62,16 @@ function serve(request, response) {
   const type = TYPES[extname(file)] ?? 'application/octet-stream';
   response.writeHead(200, { ...ISOLATED, 'Content-Type': type, 'Content-Length': size });
   createReadStream(file).pipe(response);
+}
+
+/** What the native runner makes, or says of a session that it was given. */
+async function native(steps, bytes, response) {
+  try {
+    const told = steps ? JSON.stringify(await take(dist, bytes, JSON.parse(steps))) : await make(dist);
+    response.writeHead(200, ISOLATED).end(told);
+  } catch (error) {
+    response.writeHead(500, ISOLATED).end(String(error.stderr ?? error));
+  }
 }
 
 let passed = 0;

@@ -8,8 +8,18 @@ const unexpected = (error) => tell({ name: 'the page', error: String(error?.stac
 addEventListener('error', (event) => unexpected(event.error ?? event.message));
 addEventListener('unhandledrejection', (event) => unexpected(event.reason));
 
+async function ask(steps, body) {
+  const answer = await fetch(`/native?steps=${encodeURIComponent(steps)}`, { method: 'POST', body });
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer;
+}
+const native = {
+  made: async () => new Uint8Array(await (await ask('', '')).arrayBuffer()),
+  take: async (bytes, steps) => (await ask(JSON.stringify(steps), bytes)).json(),
+};
+
 const list = [];
-const close = define(sdk, { baseUrl: '/web/' }, (name, run) => list.push({ name, run }));
+const close = define(sdk, { baseUrl: '/web/' }, (name, run) => list.push({ name, run }), native);
 for (const { name, run } of list) {
   const began = performance.now();
   let error;

@@ -8,13 +8,15 @@ import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { make, take } from './native.js';
 import { define } from './tests.js';
 
 const dist = resolve(process.env.WASIBOX_DIST);
 const index = pathToFileURL(`${dist}/web/index.js`);
 const baseUrl = pathToFileURL(`${dist}/web/`);
 const wasibox = await import(index);
-after(define(wasibox, { baseUrl }, test));
+const native = { made: () => make(dist), take: (bytes, steps) => take(dist, bytes, steps) };
+after(define(wasibox, { baseUrl }, test, native));
 const run = promisify(execFile);
 
 test('the example of the README', async () => {
@@ -27,40 +29,6 @@ test('the example of the README', async () => {
     await writeFile(join(folder, 'example.mjs'), script);
     const { stdout, stderr } = await run(process.execPath, [join(folder, 'example.mjs')]);
     assert.deepEqual([stdout, stderr], ['0 2+4\n6\n', '']);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-});
-
-test('a session goes from the native runner to here and back', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'wasibox-web-'));
-  const native = (...args) =>
-    run(`${dist}/runner`, args, { cwd: folder, env: { ...process.env, WASIBOX_STORE: 'there.wbx', WASIBOX_IMAGE: `${dist}/image.webc` } });
-  const look = 'f x; echo ${m[k]} ${m[new]} "$n"; pwd; cd ~/d; stat -c "%n %a %s %F" *; cat link | wc -c; cd - > /dev/null';
-  try {
-    await native('session', 'create', 'a');
-    const made = 'f() { echo "f $n $1"; }; declare -A m=([k]=v); n="4  1"; mkdir ~/d; cd ~/d; printf "x%.0s" {1..100000} > big; ln -s big link; chmod 640 big';
-    await native('session', 'exec', 'a', made);
-    await native('session', 'exec', 'a', 'echo two > two');
-    await native('snapshot', 'export', 'a', 'a.wbs', '--history');
-
-    const s = await wasibox.Session.load(await readFile(join(folder, 'a.wbs')), { baseUrl });
-    const before = 'f 4  1 x\nv 4  1\n/home/user/d\nbig 640 100000 regular file\nlink 777 3 symbolic link\ntwo 644 4 regular file\n100000\n';
-    assert.deepEqual([(await s.exec(look)).stdout, (await s.history()).filter((c) => c.command.includes('two')).length], [before, 1]);
-    await s.undo();
-    await s.undo();
-    assert.equal(await s.exists('/home/user/d/two'), false);
-    await s.redo();
-    await s.exec('n=43; echo web > web; rm two; cd /tmp; m[new]=w; f() { echo "g $n $1"; }');
-    await writeFile(join(folder, 'b.wbs'), await s.export({ history: true }));
-    await s.close();
-
-    await native('snapshot', 'import', '--name', 'b', 'b.wbs');
-    const after = 'g 43 x\nv w 43\n/tmp\nbig 640 100000 regular file\nlink 777 3 symbolic link\nweb 644 4 regular file\n100000\n';
-    assert.equal((await native('session', 'exec', 'b', look)).stdout, after);
-    await native('session', 'undo', 'b');
-    await native('session', 'undo', 'b');
-    assert.equal((await native('session', 'exec', 'b', look)).stdout, before);
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -1,6 +1,7 @@
 // The tests of the machine, for Node and for pages. Expected results are bash's, GNU's and CPython's.
 
 import * as assert from './assert.js';
+import * as looks from './looks.js';
 
 const isNode = typeof process !== 'undefined';
 
@@ -9,9 +10,10 @@ const isNode = typeof process !== 'undefined';
  * @param {object} sdk what `index.js` exports
  * @param {object} at `baseUrl`, and `image` where it is not in that folder
  * @param {(name: string, run: () => Promise<void>) => void} test
+ * @param {object} native the native runner, `native.js`
  * @returns {() => void} ends the session
  */
-export function define(sdk, at, test) {
+export function define(sdk, at, test, native) {
   const { Session, ClosedError, ConflictError, InvalidError, NotFoundError } = sdk;
   let box;
   test('a session begins', async () => {
@@ -180,16 +182,98 @@ export function define(sdk, at, test) {
     assert.equal((await box.python('len(x)')).value, 3);
   });
 
-  test('cells of Python that are ended begin anew', async () => {
+  test('cells of Python that are ended are put back', async () => {
     await box.python('x = 1');
-    const spin = await box.python('while True: pass', { timeout: 0.5 });
+    const spin = await box.python('x = 2\nwhile True: pass', { timeout: 0.5 });
     assert.deepEqual([spin.exitCode, spin.limitHit, spin.putBack], [124, 'timeout', true]);
-    assert.match((await box.python('x')).stderr, /^NameError: name 'x' is not defined$/m);
-    const aborted = await box.python('import os; os.abort()');
+    assert.equal((await box.python('x')).value, 1);
+    const aborted = await box.python('x = 3; import os; os.abort()');
     assert.deepEqual([aborted.exitCode, aborted.putBack], [134, true]);
-    await box.python('x = 2');
+    assert.equal((await box.python('x')).value, 1);
     await box.reset();
-    assert.equal((await box.python('x')).exitCode, 1);
+    assert.match((await box.python('x')).stderr, /^NameError: name 'x' is not defined$/m);
+  });
+
+  test('interpreters go where the history goes', async () => {
+    await box.python('big = list(range(200000)); n = 0');
+    const begun = await box.head();
+    // As many as make layers be joined.
+    for (let n = 0; n < 40; n++) await box.python('n += 1; big[n * 4999] = -n; more = bytearray(n * 50000)');
+    await box.javascript('globalThis.n = 1; let list = [1]');
+    await box.javascript('list.push(2); n++');
+    const sum = 'sum(v for v in big if v < 0), n, len(more), len(big)';
+    assert.deepEqual((await box.python(sum)).value, [-820, 40, 2000000, 200000]);
+    const last = await box.head();
+    await box.undo();
+    await box.undo();
+    assert.deepEqual((await box.javascript('[n, list]')).value, [1, [1]]);
+    await box.restore(begun + 20);
+    assert.deepEqual((await box.python(sum)).value, [-210, 20, 1000000, 200000]);
+    assert.equal((await box.javascript('typeof list')).value, 'undefined');
+    await box.restore(last);
+    assert.deepEqual((await box.python(sum)).value, [-820, 40, 2000000, 200000]);
+    assert.deepEqual((await box.javascript('[n, list]')).value, [2, [1, 2]]);
+    // A descriptor at its offset; one whose file is gone is closed.
+    await box.python('one = open("/tmp/one", "w+"); two = open("/tmp/two", "w"); one.write("first\\nsecond\\n"); one.seek(6); two.write("2"); two.flush()');
+    await box.exec('rm /tmp/two');
+    await box.python('None');
+    await box.undo();
+    await box.exec('true');
+    await box.restore(await box.head());
+    assert.deepEqual((await box.python('one.read()')).value, 'second\n');
+  });
+
+  test('a fork has what was parked, and chance of its own', async () => {
+    await box.python('import random, os; x = [1]; random.random()');
+    const fork = await box.fork();
+    try {
+      assert.deepEqual((await fork.python('x.append(2); x')).value, [1, 2]);
+      assert.deepEqual((await box.python('x')).value, [1]);
+      const line = '[random.random() for _ in range(4)]';
+      assert.ok(String((await fork.python(line)).value) !== String((await box.python(line)).value));
+    } finally {
+      await fork.close();
+    }
+  });
+
+  test('a session goes from the native runner to here and back', async () => {
+    const { LOOK, LOOK_PYTHON, LOOK_JAVASCRIPT } = looks;
+    const s = await Session.load(await native.made(), at);
+    const shell = 'f 4  1 x\nv 4  1\n/home/user/d\nbig 640 100000 regular file\nlink 777 3 symbolic link\ntwo 644 4 regular file\n100000\n';
+    const python = [[0, { k: null }, { k: null }], true, 7, 9, '2\n', true, true];
+    const javascript = [2, 'one,two', 4, 2];
+    let back;
+    try {
+      assert.deepEqual([(await s.exec(LOOK)).stdout, (await s.history()).filter((c) => c.command === 'echo two > two').length], [shell, 1]);
+      assert.deepEqual((await s.python(LOOK_PYTHON)).value, python);
+      assert.deepEqual((await s.javascript(LOOK_JAVASCRIPT)).value, javascript);
+      // Back before this, and before the last cells there.
+      for (let n = 0; n < 4; n++) await s.undo();
+      assert.equal((await s.javascript('m.size')).value, 1);
+      await s.undo();
+      for (let n = 0; n < 4; n++) await s.redo().catch(() => {});
+      await s.restore((await s.history()).find((c) => c.command.startsWith('m.set')).number);
+      await s.exec('n=43; echo web > web; rm two; cd /tmp; m[new]=w; f() { echo "g $n $1"; }');
+      await s.python('x[1]["page"] = pd.Series([1.5]).sum().item(); df.loc[3] = 10');
+      await s.javascript('m.set("page", 3); a.push(a)');
+      back = await s.export({ history: true });
+    } finally {
+      await s.close();
+    }
+    const now = 'g 43 x\nv w 43\n/tmp\nbig 640 100000 regular file\nlink 777 3 symbolic link\nweb 644 4 regular file\n100000\n';
+    const told = await native.take(back, [
+      ['exec', LOOK],
+      ['python', LOOK_PYTHON],
+      ['javascript', LOOK_JAVASCRIPT],
+      ...Array(6).fill(['undo']),
+      ['exec', LOOK],
+      ['python', LOOK_PYTHON],
+      ['javascript', LOOK_JAVASCRIPT],
+    ]);
+    const changed = "{'k': None, 'page': 1.5}";
+    assert.deepEqual([told[0], told[1], told[2]], [now, `[[0, ${changed}, ${changed}], True, 7, 19, '2\\n', True, True]\n`, "[ 3, 'one,two,page', 4, 2 ]\n"]);
+    const [was, wasPython, wasJavascript] = told.slice(-3);
+    assert.deepEqual([was, wasPython, wasJavascript], [shell, "[[0, {'k': None}, {'k': None}], True, 7, 9, '2\\n', True, True]\n", "[ 2, 'one,two', 4, 2 ]\n"]);
   });
 
   test('figures and tables of cells', async () => {
@@ -202,6 +286,7 @@ export function define(sdk, at, test) {
   });
 
   test('cells of JavaScript', async () => {
+    await box.reset();
     const first = await box.javascript('let a = [1, 2]; a.map((n) => n * 2)');
     assert.deepEqual([first.value, first.valueRepr], [[2, 4], '[ 2, 4 ]']);
     const second = await box.javascript('let a = (await import("node:path")).basename("/x/y"); console.log(a); a');
@@ -212,7 +297,7 @@ export function define(sdk, at, test) {
     assert.match(failed.stderr, /at <cell 3>:1/);
     const spin = await box.javascript('for (;;);', { timeout: 0.5 });
     assert.deepEqual([spin.limitHit, spin.putBack], ['timeout', true]);
-    assert.equal((await box.javascript('typeof a')).value, 'undefined');
+    assert.equal((await box.javascript('a')).value, 'y');
   });
 
   test('undo, redo, restore, snapshots', async () => {

@@ -9,8 +9,8 @@
 //!
 //! Layers lie upon each other: a part is as the topmost one says that has it.
 
-use crate::track::PART;
-
+/// Bytes of a part, the unit in which changes are told.
+pub const PART: usize = 4096;
 /// Bytes of a line.
 const LINE: usize = 64;
 /// Bytes before a part's lines.

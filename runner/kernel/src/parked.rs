@@ -1,0 +1,416 @@
+//! Interpreters between two cells as bytes: what of them is written down beside their memory, and the form of that.
+//!
+//! Every host parks alike, so that what one has parked another one takes up: the memory as layers ([`crate::layer`])
+//! upon what it began as, and a [`Rest`]. How a host finds what has changed in a memory is its own business.
+//!
+//! | what | comes back as |
+//! |---|---|
+//! | globals, the size of the memory | what they were |
+//! | descriptors of files: path, offset, how they were opened | opened again, at their offsets |
+//! | all else that a number stood for: pipes, a file that was renamed or removed | *closed*: the number stays taken, and every use of it is EBADF |
+//! | signals that are handled or ignored, clocks | what they were |
+//!
+//! # Invariants
+//! - It belongs to one program and one content of the memory that it begins with: [`module_of`].
+//! - What is read back is as hostile as a guest: files are opened as the guest would.
+
+use super::cells::can_be_named;
+use super::descriptors::{Descriptor, Descriptors, OpenFile, ROOT_FD};
+use crate::layer;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use wasibox_vfs::{Budget, Errno, File, FileKind, Loc, OpenFlags, Opened, Vfs};
+
+/// What is no [`Rest`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    #[error("it was parked by another version")]
+    Version,
+    #[error("what was parked is damaged")]
+    Malformed,
+}
+
+/// Numbers of parts, ascending, layer by layer.
+pub type Layers = Vec<Vec<u32>>;
+
+/// So many layers are told before some are joined: coming back takes them all.
+const LAYERS: usize = 16;
+
+/// How many layers stay beneath one that has these parts, and which parts that has then besides. Those on top
+/// are replaced by it that are not much larger: so each part is told again a number of times that grows
+/// with the logarithm of all, and there are about twice [`LAYERS`] at most.
+fn join(layers: &[Vec<u32>], parts: &mut Vec<u32>) -> usize {
+    let mut keep = layers.len();
+    if keep < LAYERS {
+        return keep;
+    }
+    while let Some(top) = keep.checked_sub(1).and_then(|n| layers.get(n))
+        && top.len() <= parts.len() * 2
+    {
+        parts.extend(top);
+        parts.sort_unstable();
+        parts.dedup();
+        keep -= 1;
+    }
+    keep
+}
+
+/// The first byte of a [`Rest`].
+const VERSION: u8 = 1;
+/// It is shorter.
+const MAX_REST: usize = 16 << 20;
+
+/// What is parked besides pages.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rest {
+    /// The program's name in the image.
+    pub atom: String,
+    /// It began on the prepared memory.
+    pub is_prepared: bool,
+    /// Bytes of memory.
+    pub size: u64,
+    pub globals: Vec<u64>,
+    pub files: Vec<Parked>,
+    pub handles: bool,
+    pub ignored: u64,
+    pub monotonic: u64,
+    /// CPU time: user, system, sum.
+    pub cpu: [u64; 3],
+    pub next_pid: u32,
+}
+
+/// A descriptor that is parked.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parked {
+    pub fd: u32,
+    pub cloexec: bool,
+    pub what: What,
+}
+
+/// What it stands for.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum What {
+    Closed,
+    /// The same open file as a lower number.
+    Same(u32),
+    File {
+        path: Vec<u8>,
+        offset: u64,
+        read: bool,
+        write: bool,
+        append: bool,
+        nonblock: bool,
+    },
+}
+
+/// Standard streams, and the root directory behind them, are each cell's own.
+const FIRST_FD: u32 = ROOT_FD + 1;
+
+impl Rest {
+    /// In bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        // Writing into a vector does not fail.
+        postcard::to_extend(self, vec![VERSION]).unwrap_or_default()
+    }
+
+    /// From bytes, which may be any.
+    ///
+    /// # Errors
+    /// If they are none.
+    pub fn decode(bytes: &[u8]) -> Result<Rest, Unreadable> {
+        let (version, body) = bytes.split_first().ok_or(Unreadable::Malformed)?;
+        if *version != VERSION {
+            return Err(Unreadable::Version);
+        }
+        if body.len() > MAX_REST {
+            return Err(Unreadable::Malformed);
+        }
+        match postcard::take_from_bytes(body) {
+            Ok((rest, [])) => Ok(rest),
+            _ => Err(Unreadable::Malformed),
+        }
+    }
+}
+
+/// What is parked of a table.
+pub fn park(fds: &Descriptors, vfs: &Vfs) -> Vec<Parked> {
+    let root = Loc::Tree(wasibox_vfs::tree::ROOT);
+    let of = |open: &Arc<OpenFile>| {
+        let closed = What::Closed;
+        let Some(path) = open.name() else { return closed };
+        if !can_be_named(&open.file) {
+            return closed;
+        }
+        // The path may lead elsewhere by now.
+        let there = vfs.stat(&root, path, true).ok().zip(open.file.stat().ok());
+        let is_same = |(a, b): (wasibox_vfs::Stat, wasibox_vfs::Stat)| {
+            a.kind == b.kind && (a.dev, a.ino) == (b.dev, b.ino)
+        };
+        if !matches!(open.file, File::Meta(_)) && !there.is_some_and(is_same) {
+            return closed;
+        }
+        What::File {
+            path: path.to_vec(),
+            offset: open.offset(),
+            read: open.read,
+            write: open.write,
+            append: open.append.load(Ordering::Relaxed),
+            nonblock: open.nonblock(),
+        }
+    };
+    let mut all: Vec<(u32, &Arc<OpenFile>, Parked)> = Vec::new();
+    for (fd, d) in fds.iter().filter(|(n, _)| *n >= FIRST_FD) {
+        let first = all.iter().find(|(_, open, _)| Arc::ptr_eq(open, &d.open)).map(|(n, ..)| *n);
+        let what = first.map_or_else(|| of(&d.open), What::Same);
+        all.push((fd, &d.open, Parked { fd, cloexec: d.cloexec, what }));
+    }
+    all.into_iter().map(|(.., parked)| parked).collect()
+}
+
+/// A table with what was parked.
+///
+/// # Errors
+/// If there is no room for it.
+pub fn unpark(
+    files: &[Parked],
+    vfs: &Vfs,
+    limit: usize,
+    budget: &Arc<Budget>,
+) -> Result<Descriptors, Errno> {
+    let root = Loc::Tree(wasibox_vfs::tree::ROOT);
+    let mut fds = Descriptors::new(limit);
+    let open = |what: &What| {
+        let What::File { path, offset, read, write, append, nonblock } = what else { return None };
+        let how = OpenFlags {
+            read: *read,
+            write: *write,
+            append: *append,
+            follow: true,
+            ..OpenFlags::default()
+        };
+        // Nothing that would wait, as a FIFO does.
+        let kind = vfs.stat(&root, path, true).ok()?.kind;
+        if !matches!(kind, FileKind::File | FileKind::CharDevice) {
+            return None;
+        }
+        let opened = vfs.open(&root, path, how, 0).ok()?;
+        let Opened::File(file) = opened else { return None };
+        if !can_be_named(&file) {
+            return None;
+        }
+        let open = OpenFile::charged(file, *read, *write, budget).ok()?;
+        open.set_name(path.clone(), budget).ok()?;
+        open.append.store(*append, Ordering::Relaxed);
+        open.nonblock.store(*nonblock, Ordering::Relaxed);
+        open.set_offset(*offset);
+        Some(open)
+    };
+    for parked in files.iter().filter(|p| p.fd >= FIRST_FD) {
+        let found = match &parked.what {
+            What::Same(n) => fds.get(*n).ok().filter(|_| *n >= FIRST_FD).map(|d| d.open.clone()),
+            what => open(what),
+        };
+        // What is closed for good keeps its number: another file must not be taken for it.
+        let found = match found {
+            Some(found) => found,
+            None => {
+                let (end, _) = vfs.pipe()?;
+                OpenFile::charged(File::PipeRead(end), false, false, budget)?
+            }
+        };
+        fds.set(parked.fd, Descriptor { open: found, cloexec: parked.cloexec })?;
+    }
+    Ok(fds)
+}
+
+/// What the layers of a program's interpreters are of use with: the digests of the module, and of the memory that they
+/// begin with, zeros if that is the module's own.
+pub fn module_of(module: &[u8; 32], memory: &[u8; 32]) -> [u8; 32] {
+    let mut h = Sha256::new_with_prefix("wasibox cell 1");
+    h.update(module);
+    h.update(memory);
+    h.finalize().into()
+}
+
+/// Alignment of a prepared memory's content: WebAssembly's page.
+pub const ALIGN: usize = 64 << 10;
+
+/// What a prepared memory is, beside its content: the first bytes of the file that has it, and of what its digest is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Prepared {
+    /// Where the content begins; a multiple of [`ALIGN`].
+    pub start: usize,
+    /// Its length, likewise: what lies around it is zeros.
+    pub len: usize,
+    /// An instance may be used again once memory and globals are reset.
+    pub is_reusable: bool,
+    /// Memory and globals are all that its processes can change.
+    pub is_plain: bool,
+    /// Bytes of the memory.
+    pub size: usize,
+}
+
+impl Prepared {
+    /// Of a whole memory.
+    pub fn of(memory: &[u8], is_reusable: bool, is_plain: bool) -> Prepared {
+        let start = memory.iter().position(|b| *b != 0).unwrap_or(0) / ALIGN * ALIGN;
+        let end = memory.iter().rposition(|b| *b != 0).map_or(start, |n| n + 1);
+        let len = (end - start).next_multiple_of(ALIGN);
+        Prepared { start, len, is_reusable, is_plain, size: memory.len() }
+    }
+
+    /// In bytes.
+    pub fn head(&self) -> [u8; 41] {
+        let mut out = [0; 41];
+        out[..16].copy_from_slice(b"wasibox memory 1");
+        out[16..24].copy_from_slice(&(self.start as u64).to_le_bytes());
+        out[24..32].copy_from_slice(&(self.len as u64).to_le_bytes());
+        out[32] = u8::from(self.is_reusable) | u8::from(self.is_plain) << 1;
+        out[33..].copy_from_slice(&(self.size as u64).to_le_bytes());
+        out
+    }
+
+    /// The digest for [`module_of`]. The content is of `len` bytes.
+    pub fn digest(&self, content: &[u8]) -> [u8; 32] {
+        let mut digest = blake3::Hasher::new();
+        digest.update(&self.head()).update(content);
+        *digest.finalize().as_bytes()
+    }
+}
+
+/// The parts of each layer; `None` if one is none.
+pub fn numbers(layers: &[impl AsRef<[u8]>]) -> Option<Layers> {
+    let of = |layer: &[u8]| {
+        let all: Option<Vec<u32>> = layer::parts(layer).map(|p| Some(p?.number)).collect();
+        all.filter(|all| all.is_sorted_by(|a, b| a < b))
+    };
+    layers.iter().map(|l| of(l.as_ref())).collect()
+}
+
+/// The layer of `parts`, which have changed since `told` was, and how many of those layers stay beneath it; with `whole`
+/// none. `told` becomes what is told then. `look` hands a part on as it is and as it was in the beginning, if it can.
+pub fn change(
+    told: &mut Layers,
+    mut parts: Vec<u32>,
+    whole: bool,
+    mut look: impl FnMut(u32, &mut dyn FnMut(&[u8], &[u8])),
+) -> (usize, Vec<u8>) {
+    let keep = if whole {
+        parts.extend(told.iter().flatten());
+        parts.sort_unstable();
+        parts.dedup();
+        0
+    } else {
+        join(told, &mut parts)
+    };
+    told.truncate(keep);
+    let mut out = Vec::new();
+    parts.retain(|n| {
+        let mut says = false;
+        look(*n, &mut |now, then| {
+            // Beneath all others it needs not be said that a part is as in the beginning.
+            says = keep > 0 || now != then;
+            if says {
+                layer::add(&mut out, *n, now, then);
+            }
+        });
+        says
+    });
+    if !parts.is_empty() {
+        told.push(parts);
+    }
+    (keep, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rest() -> Rest {
+        let file = What::File {
+            path: b"/home/user/a".to_vec(),
+            offset: 7,
+            read: true,
+            write: false,
+            append: false,
+            nonblock: false,
+        };
+        let parked = |fd, what| Parked { fd, cloexec: true, what };
+        Rest {
+            atom: "python".into(),
+            is_prepared: true,
+            size: 1 << 20,
+            globals: vec![1, u64::MAX],
+            files: vec![parked(4, file), parked(5, What::Same(4)), parked(9, What::Closed)],
+            handles: true,
+            ignored: 1 << 13,
+            monotonic: 5,
+            cpu: [1, 2, 3],
+            next_pid: 17,
+        }
+    }
+
+    #[test]
+    fn the_rest_comes_back_as_it_was() {
+        let bytes = rest().encode();
+        assert_eq!(Rest::decode(&bytes).unwrap(), rest());
+    }
+
+    #[test]
+    fn what_is_no_rest_is_refused() {
+        let bytes = rest().encode();
+        for end in 0..bytes.len() {
+            assert!(Rest::decode(&bytes[..end]).is_err(), "{end}");
+        }
+        let mut longer = bytes.clone();
+        longer.push(0);
+        assert!(matches!(Rest::decode(&longer), Err(Unreadable::Malformed)));
+        let mut other = bytes;
+        other[0] = VERSION + 1;
+        assert!(matches!(Rest::decode(&other), Err(Unreadable::Version)));
+    }
+
+    #[test]
+    fn layers_are_joined_before_they_are_many() {
+        let (mut told, mut memory) = (Layers::new(), vec![[0_u8; layer::PART]; 40]);
+        let first = memory.clone();
+        let mut kept: Vec<Vec<u8>> = Vec::new();
+        for round in 0..200_usize {
+            let changed: Vec<usize> = (0..3).map(|n| (round * 7 + n * 5) % 40).collect();
+            changed.iter().for_each(|n| memory[*n][round] ^= 1 + round as u8);
+            let mut parts: Vec<u32> = changed.iter().map(|n| *n as u32).collect();
+            parts.sort_unstable();
+            let (keep, layer) = change(&mut told, parts, false, |n, add| {
+                add(&memory[n as usize], &first[n as usize]);
+            });
+            kept.truncate(keep);
+            kept.push(layer);
+            assert!(kept.len() <= 2 * LAYERS, "{}", kept.len());
+            assert_eq!(numbers(&kept).unwrap(), told);
+        }
+        let mut again = first.clone();
+        let mut seen = std::collections::HashSet::new();
+        for part in kept.iter().rev().flat_map(|l| layer::parts(l)).map(Option::unwrap) {
+            if seen.insert(part.number) {
+                part.apply(&mut again[part.number as usize]);
+            }
+        }
+        assert!(again == memory);
+        // Beneath all others nothing is said of what is as in the beginning.
+        let (keep, layer) = change(&mut told, vec![], true, |_, add| add(&first[0], &first[0]));
+        assert_eq!((keep, layer, told), (0, vec![], Layers::new()));
+    }
+
+    #[test]
+    fn a_prepared_memory_has_a_digest() {
+        let mut memory = vec![0; 4 * ALIGN];
+        (memory[ALIGN + 7], memory[2 * ALIGN]) = (1, 2);
+        let prepared = Prepared::of(&memory, true, true);
+        assert_eq!((prepared.start, prepared.len, prepared.size), (ALIGN, 2 * ALIGN, 4 * ALIGN));
+        let content = &memory[ALIGN..3 * ALIGN];
+        let other = Prepared { is_reusable: false, ..prepared };
+        assert_ne!(prepared.digest(content), other.digest(content));
+    }
+}

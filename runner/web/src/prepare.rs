@@ -1,0 +1,172 @@
+//! What a program's memory holds as it begins: as its module says, or as it was when it had been prepared.
+//!
+//! A memory is prepared once in a page, when a parked interpreter asks for it or the page does. It is the native runner's
+//! bit by bit (`runner/sandbox/src/snapshot.rs`): surroundings, clocks and chance are the same. So what was parked upon the
+//! one fits upon the other.
+
+use crate::host::{Kernel, Web};
+use crate::lock;
+use crate::module::Facts;
+use crate::outcome::{Failure, Kind};
+use crate::session::{self, Session};
+use crate::thread::Idle;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use wasibox_kernel::layer::PART;
+use wasibox_kernel::parked::Prepared;
+use wasibox_kernel::{Before, Cwd, Descriptor, Descriptors, Limits, OpenFile, Start, Status};
+use wasibox_vfs::{
+    Budget, DiskLimits, Errno, File, Loc, Program, Protected, ROOT, Readiness, Stream, Vfs,
+};
+
+/// What a memory holds as it begins.
+pub struct Template {
+    /// Where the content begins; around it are zeros.
+    pub start: usize,
+    pub content: Vec<u8>,
+    /// Bytes of the memory.
+    pub size: usize,
+    /// Zeros if it is the module's.
+    pub digest: [u8; 32],
+}
+
+impl Template {
+    /// Of a memory as the module begins with it.
+    pub fn of_module(memory: &[u8]) -> Template {
+        let Prepared { start, len, size, .. } = Prepared::of(memory, false, false);
+        Template { start, content: memory[start..start + len].to_vec(), size, digest: [0; 32] }
+    }
+
+    /// Of a memory that was prepared.
+    fn of_prepared(memory: Vec<u8>, facts: &Facts) -> Template {
+        let what = Prepared::of(&memory, !facts.throws, true);
+        // In place: it is large.
+        let mut content = memory;
+        content.truncate(what.start + what.len);
+        content.drain(..what.start);
+        content.shrink_to_fit();
+        let digest = what.digest(&content);
+        Template { start: what.start, content, size: what.size, digest }
+    }
+
+    /// The part of that number.
+    pub fn part(&self, number: u32) -> &[u8] {
+        static ZEROS: [u8; PART] = [0; PART];
+        let at = (number as usize * PART).checked_sub(self.start);
+        at.and_then(|at| self.content.get(at..at + PART)).unwrap_or(&ZEROS)
+    }
+}
+
+/// By program: what its memory begins with.
+static PREPARED: Mutex<BTreeMap<u32, Arc<Template>>> = Mutex::new(BTreeMap::new());
+static OF_MODULE: Mutex<BTreeMap<u32, Arc<Template>>> = Mutex::new(BTreeMap::new());
+
+/// A program's prepared memory, if it was made.
+pub fn prepared(program: Program) -> Option<Arc<Template>> {
+    lock(&PREPARED).get(&program.0).cloned()
+}
+
+/// What a program's memory begins with if it was not prepared; `look` gives one, the first time.
+pub fn of_module(program: Program, look: impl FnOnce() -> Vec<u8>) -> Arc<Template> {
+    let mut all = lock(&OF_MODULE);
+    let made = || Arc::new(Template::of_module(&look()));
+    all.entry(program.0).or_insert_with(made).clone()
+}
+
+/// As `runner/sandbox/src/snapshot.rs` has it.
+const TIMEOUT: Duration = Duration::from_secs(120);
+const MEMORY: u64 = 256 << 20;
+/// Bytes that are told of what it says.
+const TOLD: usize = 300;
+
+fn cannot(why: impl std::fmt::Display) -> Failure {
+    Failure::new(Kind::Internal, format!("a program cannot be prepared: {why}"))
+}
+
+/// Prepares the programs that can be, those that are not yet.
+pub fn prepare_all() -> Result<(), Failure> {
+    let session = session::get()?;
+    (0..session.names.len()).try_for_each(|n| prepare(session, Program(n as u32)))
+}
+
+/// Prepares a program, if that is to be done.
+pub fn prepare(session: &Session, program: Program) -> Result<(), Failure> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = lock(&ONE_AT_A_TIME);
+    let Some(facts) = session.facts(program).filter(|f| f.can_be_prepared) else { return Ok(()) };
+    if lock(&PREPARED).contains_key(&program.0) {
+        return Ok(());
+    }
+    let memory = run(session, program)?;
+    let template = Template::of_prepared(memory, facts);
+    lock(&PREPARED).insert(program.0, Arc::new(template));
+    Ok(())
+}
+
+/// The memory of the program when it is prepared. All around it is as natively, the stack's size too.
+fn run(session: &Session, program: Program) -> Result<Vec<u8>, Failure> {
+    let limits = Limits { timeout: Some(TIMEOUT), memory: MEMORY, ..Limits::default() };
+    let budget = Budget::new(limits.memory);
+    let vfs = files(session, &budget).map_err(cannot)?;
+    let errno = |e: Errno| cannot(e.text());
+    let mut fds = Descriptors::new(limits.descriptors);
+    let said = Arc::new(Said::default());
+    let stream = || File::Stream(said.clone());
+    for open in [
+        OpenFile::new(stream(), true, false),
+        OpenFile::new(stream(), false, true),
+        OpenFile::new(stream(), false, true),
+        OpenFile::root(&vfs).map_err(errno)?,
+    ] {
+        fds.add(Descriptor { open, cloexec: false }, 0).map_err(errno)?;
+    }
+    let (loc, path) = vfs.chdir(&Loc::Tree(ROOT), b"/").map_err(errno)?;
+    let atom = &session.names[program.0 as usize];
+    let name = session.source.command(program, atom);
+    let start = Start {
+        program,
+        argv: vec![name.map_or_else(|| b"program".to_vec(), String::into_bytes)],
+        env: [b"HOME=/home/user".as_slice(), b"PATH=/usr/local/bin:/usr/bin:/bin"]
+            .map(<[u8]>::to_vec)
+            .into(),
+    };
+    let host = Arc::new(Web { programs: session.names.len(), idle: Idle::default() });
+    let kernel: Arc<Kernel> =
+        Kernel::new(vfs, host, limits, budget, Before::default(), Arc::default());
+    kernel.prepare(start, fds, Cwd::new(loc, path)).map_err(cannot)?;
+    let end = kernel.finish();
+    let memory = lock(&kernel.prepared).take();
+    let said = || String::from_utf8_lossy(&lock(&said.0)).into_owned();
+    memory.filter(|_| end.status == Status::Exited(0)).ok_or_else(|| cannot(said()))
+}
+
+fn files(session: &Session, budget: &Arc<Budget>) -> Result<Vfs, String> {
+    let base = session.source.files(&session.names)?;
+    let vfs = Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &Protected::default());
+    vfs.map_err(|e| e.to_string())
+}
+
+/// Its standard streams: an empty input, and what it says, which is told if it fails.
+#[derive(Debug, Default)]
+struct Said(Mutex<Vec<u8>>);
+
+impl Stream for Said {
+    fn read(&self, _: &mut [u8]) -> Result<usize, Errno> {
+        Ok(0)
+    }
+
+    fn write(&self, data: &[u8]) -> Result<usize, Errno> {
+        let mut said = lock(&self.0);
+        let room = TOLD.saturating_sub(said.len()).min(data.len());
+        said.extend(&data[..room]);
+        Ok(data.len())
+    }
+
+    fn ready(&self, write: bool) -> Option<Readiness> {
+        let bytes = if write { u64::from(u16::MAX) } else { 0 };
+        Some(Readiness { bytes, hangup: !write })
+    }
+
+    fn wait(&self, _: bool, _: Duration) {}
+}
