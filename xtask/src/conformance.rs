@@ -1,15 +1,15 @@
 //! Scores `dist/` with an external collection of cases: a folder with `score.py` and
 //! `cases/*.jsonl`, kept outside the project.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::env;
+use crate::{env, web};
 
-/// `cargo xtask conformance [DIR] [ARG...]`: further arguments go to the scorer. The
-/// table is printed and written to `dist/conformance.json`.
+/// `cargo xtask conformance [DIR] [--web] [ARG...]`: further arguments go to the scorer. The
+/// table is printed and written to `dist/conformance.json`; with `--web` it is that of `dist/web` in Node.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let (dir, rest) = match args.split_first() {
         Some((first, rest)) if !first.starts_with('-') => (Some(PathBuf::from(first)), rest),
@@ -19,9 +19,33 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let scorer = dir.join("score.py");
     ensure!(scorer.is_file(), "{}: no such file", scorer.display());
     let dist = env::dist();
+    if let [first, rest @ ..] = rest
+        && first == "--web"
+    {
+        return in_node(&dir, rest);
+    }
     let mut cmd = Command::new("python3");
     cmd.arg(&scorer).args(["--target", "box", "--json"]).arg(dist.join("conformance.json"));
     cmd.args(rest).env("RUNNER", dist.join("runner")).env("IMAGE", dist.join("image.webc"));
+    env::run(&mut cmd)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The same with the package for pages in Node, as a target of our own: the scorer looks for those beside itself.
+fn in_node(dir: &Path, args: &[String]) -> Result<ExitCode> {
+    let own = env::cache()?.join("conformance-web");
+    std::fs::create_dir_all(&own).with_context(|| own.display().to_string())?;
+    std::fs::copy(dir.join("score.py"), own.join("score.py")).context("score.py")?;
+    let worker = env::root().join("sdk/web/test/conformance.js");
+    let node = web::node()?;
+    let worker = [node.get_program(), worker.as_os_str()].map(|part| part.to_string_lossy());
+    let target = format!("[node]\nworker = {worker:?}\ntimeout = 60\n");
+    env::write(&own.join("targets.toml"), target.as_bytes())?;
+    let mut cmd = Command::new("python3");
+    cmd.arg(own.join("score.py")).args(["--target", "node", "--jobs", "1"]);
+    cmd.arg("--cases").arg(dir.join("cases")).args(["--json"]);
+    cmd.arg(env::dist().join("conformance-web.json")).args(args);
+    cmd.env("WASIBOX_DIST", env::dist());
     env::run(&mut cmd)?;
     Ok(ExitCode::SUCCESS)
 }

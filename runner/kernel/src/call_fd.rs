@@ -2,6 +2,7 @@
 
 use super::call_path::own_stat;
 use super::call_sock;
+use super::cells::PREPARED_AT;
 use super::descriptors::{Descriptor, Listing, OpenFile, ROOT_FD};
 use super::guest::{Call, Halt, MAX_MOVED, Sys};
 use super::host::Host;
@@ -304,14 +305,16 @@ pub fn fd_fdstat_set_rights<H: Host>(
 /// `filestat` of preview 1.
 pub fn put_stat<H: Host>(c: &mut Call<'_, H>, out: u32, s: &Stat) -> Sys {
     let mut b = [0u8; 64];
+    // What a session has made itself, as `/tmp`, is of now.
+    let most = c.process.kernel.fixed.get().map_or(u64::MAX, |_| PREPARED_AT);
     let longs = [
         (0, s.dev),
         (8, s.ino),
         (24, u64::from(s.nlink)),
         (32, s.size),
-        (40, s.atime),
-        (48, s.mtime),
-        (56, s.ctime),
+        (40, s.atime.min(most)),
+        (48, s.mtime.min(most)),
+        (56, s.ctime.min(most)),
     ];
     for (at, v) in longs {
         b[at..at + 8].copy_from_slice(&v.to_le_bytes());

@@ -113,7 +113,7 @@ pub fn can_be_named(file: &File) -> bool {
     matches!(file, File::Tree(_) | File::Host { .. } | File::Device(..) | File::Meta(_))
 }
 
-/// Clocks and chance of a process that is prepared: the same in each, so that its memory is the same
+/// Clocks and chance of a process that is prepared, and times of files ([`PREPARED_AT`] at most): the same in each, so that its memory is the same
 /// on all machines. Not secret, therefore; what must be is made by the processes that go on from there.
 #[derive(Debug, Default)]
 pub struct Fixed {
@@ -122,7 +122,7 @@ pub struct Fixed {
 }
 
 /// When programs are prepared, in nanoseconds: the first of January 2026.
-const PREPARED_AT: u64 = 1_767_225_600 * 1_000_000_000;
+pub const PREPARED_AT: u64 = 1_767_225_600 * 1_000_000_000;
 /// What a look at a clock takes. Whoever waits by looking waits for as many looks.
 const TICK: u64 = 1_000_000;
 

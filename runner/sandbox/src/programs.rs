@@ -236,7 +236,7 @@ impl Library {
             && snapshot::can_be_made(&loaded.module)
             && !self.image.tree().is_empty()
         {
-            let key = snapshot::key(&digest, &self.image.identity());
+            let key = snapshot::key(&digest, self.image.tree());
             let later = self.waits.load(Ordering::Relaxed).then_some(&self.lacks);
             loaded.snapshot = self.store().snapshot(name, &key, memory, later, || {
                 snapshot::make(&self.image, self.artifacts.clone(), p, memory)

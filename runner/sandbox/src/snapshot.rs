@@ -12,13 +12,13 @@
 //!
 //! # Invariants
 //! - A snapshot depends on the image alone: it is made without mounts, with a fixed environment
-//!   and empty input, within a time and a memory that are bounded, and kept under the digests of module and image; that of its files is
+//!   and empty input, within a time and a memory that are bounded, and kept under the digests of module and root file system, which are
 //!   checked before.
 //! - It holds no secret of a later process, but every process on the machine sees the same
 //!   memory: what must be unique (seeds, keys) is for [`RESUME`] to make anew.
 //! - When [`PREPARE`] returns, the guest's stack is empty, so globals have their first values.
-//! - Preparing the same image gives the same memory everywhere: clocks and random bytes are the same each
-//!   time (`wasibox_kernel::Fixed`). So what an interpreter has changed in it
+//! - Preparing the same image gives the same memory everywhere, in a page (`runner/web/src/prepare.rs`) too: clocks, times of
+//!   files and random bytes are the same each time (`wasibox_kernel::Fixed`). So what an interpreter has changed in it
 //!   ([`crate::cell`](crate::CellRun)) is of use on another machine.
 
 use crate::host::Kernel;
@@ -91,14 +91,13 @@ pub fn has_cells(module: &Module) -> bool {
     module.exports().functions().any(|e| e.name() == CELL)
 }
 
-/// The name under which the snapshot of a module is kept: its digest and that of its image ([`Image::identity`]). Not of the
-/// root file system alone: bytes that CPython leaves in its memory as padding differed when other programs of the image had
-/// changed, and what was parked upon one such memory does not fit the other.
-pub fn key(module: &[u8; 32], image: &[u8; 32]) -> String {
+/// The name under which the snapshot of a module is kept: its digest and that of the root file
+/// system beside it.
+pub fn key(module: &[u8; 32], tree: &str) -> String {
     let mut h = Sha256::new_with_prefix(FORMAT);
     h.update(engine::identity());
     h.update(module);
-    h.update(image);
+    h.update(tree);
     h.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }
 

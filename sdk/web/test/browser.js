@@ -10,7 +10,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { make, take } from './native.js';
+import { make, run, take } from './native.js';
 
 const [kind, program, rounds] = process.argv.slice(2);
 const dist = process.env.WASIBOX_DIST;
@@ -39,8 +39,9 @@ function serve(request, response) {
     request.on('data', (part) => parts.push(part));
     request.on('end', () => {
       const body = Buffer.concat(parts);
-      if (request.url.startsWith('/native')) {
-        native(new URL(request.url, 'http://host').searchParams.get('steps'), body, response);
+      const { pathname, searchParams } = new URL(request.url, 'http://host');
+      if (pathname.startsWith('/native/')) {
+        native(pathname.slice(8), searchParams, body, response);
         return;
       }
       response.writeHead(204).end();
@@ -64,11 +65,16 @@ function serve(request, response) {
   createReadStream(file).pipe(response);
 }
 
-/** What the native runner makes, or says of a session that it was given. */
-async function native(steps, bytes, response) {
+/** What the native runner is asked for by a page, `native.js`. */
+const NATIVE = {
+  made: () => make(dist),
+  take: async (steps, bytes) => JSON.stringify(await take(dist, bytes, JSON.parse(steps.get('steps')))),
+  run: async (_, programs) => JSON.stringify(await run(dist, JSON.parse(programs.toString()))),
+};
+
+async function native(what, parameters, body, response) {
   try {
-    const told = steps ? JSON.stringify(await take(dist, bytes, JSON.parse(steps))) : await make(dist);
-    response.writeHead(200, ISOLATED).end(told);
+    response.writeHead(200, ISOLATED).end(await NATIVE[what](parameters, body));
   } catch (error) {
     response.writeHead(500, ISOLATED).end(String(error.stderr ?? error));
   }

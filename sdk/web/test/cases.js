@@ -1,4 +1,4 @@
-// The harness's cases, tasks and Python scripts, in Node and in pages: a list of cases in JSON, as `cargo xtask web --cases` makes it
+// The harness's cases and the tasks, in Node and in pages: a list of cases in JSON, as `cargo xtask web --cases` makes it
 // (xtask/src/web/cases.rs).
 
 /** A session serves so many cases: what they leave in it is no part of the next ones. */

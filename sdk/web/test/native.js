@@ -28,7 +28,9 @@ async function withRunner(dist, act) {
   const folder = await mkdtemp(join(tmpdir(), 'wasibox-web-'));
   const env = { ...process.env, WASIBOX_STORE: 'there.wbx', WASIBOX_IMAGE: `${dist}/image.webc` };
   try {
-    return await act((...args) => execute(`${dist}/runner`, args, { cwd: folder, env }).then(({ stdout }) => stdout), folder);
+    const whole = (...args) => execute(`${dist}/runner`, args, { cwd: folder, env });
+    const native = (...args) => whole(...args).then(({ stdout }) => stdout);
+    return await act(Object.assign(native, { whole }), folder);
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -53,6 +55,19 @@ export function take(dist, bytes, steps) {
     await native('snapshot', 'import', '--name', 'b', 'b.wbs');
     const told = [];
     for (const [verb, ...rest] of steps) told.push(await native('session', verb, 'b', ...rest));
+    return told;
+  });
+}
+
+/** What programs of Python do in processes of their own: status, output, errors. */
+export function run(dist, programs) {
+  return withRunner(dist, async (native) => {
+    await native('session', 'create', 'a');
+    const told = [];
+    for (const code of programs) {
+      const ran = (fields) => told.push([fields.code ?? 0, fields.stdout, fields.stderr]);
+      await native.whole('session', 'exec', 'a', '--', 'python3', '-c', code).then(ran, ran);
+    }
     return told;
   });
 }

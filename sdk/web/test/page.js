@@ -8,14 +8,15 @@ const unexpected = (error) => tell({ name: 'the page', error: String(error?.stac
 addEventListener('error', (event) => unexpected(event.error ?? event.message));
 addEventListener('unhandledrejection', (event) => unexpected(event.reason));
 
-async function ask(steps, body) {
-  const answer = await fetch(`/native?steps=${encodeURIComponent(steps)}`, { method: 'POST', body });
+async function ask(what, body) {
+  const answer = await fetch(`/native/${what}`, { method: 'POST', body });
   if (!answer.ok) throw new Error(await answer.text());
   return answer;
 }
 const native = {
-  made: async () => new Uint8Array(await (await ask('', '')).arrayBuffer()),
-  take: async (bytes, steps) => (await ask(JSON.stringify(steps), bytes)).json(),
+  made: async () => new Uint8Array(await (await ask('made', '')).arrayBuffer()),
+  take: async (bytes, steps) => (await ask(`take?steps=${encodeURIComponent(JSON.stringify(steps))}`, bytes)).json(),
+  run: async (programs) => (await ask('run', JSON.stringify(programs))).json(),
 };
 
 const list = [];

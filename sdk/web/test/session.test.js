@@ -8,14 +8,14 @@ import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { make, take } from './native.js';
+import { make, run as runNatively, take } from './native.js';
 import { define } from './tests.js';
 
 const dist = resolve(process.env.WASIBOX_DIST);
 const index = pathToFileURL(`${dist}/web/index.js`);
 const baseUrl = pathToFileURL(`${dist}/web/`);
 const wasibox = await import(index);
-const native = { made: () => make(dist), take: (bytes, steps) => take(dist, bytes, steps) };
+const native = { made: () => make(dist), take: (bytes, steps) => take(dist, bytes, steps), run: (programs) => runNatively(dist, programs) };
 after(define(wasibox, { baseUrl }, test, native));
 const run = promisify(execFile);
 

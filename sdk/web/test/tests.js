@@ -2,6 +2,7 @@
 
 import * as assert from './assert.js';
 import * as looks from './looks.js';
+import { PROGRAMS } from './programs.js';
 
 const isNode = typeof process !== 'undefined';
 
@@ -149,6 +150,20 @@ export function define(sdk, at, test, native) {
     const mean = 'import pandas as pd; print(pd.DataFrame({"a": [1, 2, 6]}).a.mean())';
     assert.deepEqual(await out(['python3', '-c', mean]), ok('3.0\n'));
     assert.deepEqual(await out(['node', '-e', 'console.log([1, 2, 3].map((n) => n * n))']), ok('[ 1, 4, 9 ]\n'));
+  });
+
+  test('programs of Python do what they do natively, prepared or not', async () => {
+    const expected = await native.run(PROGRAMS);
+    const check = async (each) => {
+      for (let n = 0; n < PROGRAMS.length; n += each) {
+        const { exitCode, stdout, stderr } = await box.exec(['python3', '-c', PROGRAMS[n]]);
+        assert.deepEqual([exitCode, stdout, stderr], expected[n], PROGRAMS[n]);
+      }
+    };
+    // pandas takes two seconds to be imported each time.
+    await check(5);
+    await box.prepare();
+    await check(1);
   });
 
   test('cells of Python', async () => {

@@ -1,9 +1,8 @@
-//! `cargo xtask web --cases`: what needs no folder of the host's, in Node or in a page: the harness's cases, the tasks of several
-//! steps, and scripts in Python. What the latter print is the native runner's word.
+//! `cargo xtask web --cases`: what needs no folder of the host's, in Node or in a page: the harness's cases, and the tasks of several
+//! steps.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -52,17 +51,10 @@ fn every_target() -> Vec<String> {
     vec!["wasm".into()]
 }
 
-/// Scripts in Python, by name.
-#[derive(Deserialize)]
-struct Scripts {
-    script: BTreeMap<String, String>,
-}
-
 /// All but those of some names, as a file of JSON.
 fn written(but: &[&str]) -> Result<PathBuf> {
     let mut list = harness()?;
     list.extend(tasks()?);
-    list.extend(python()?);
     list.retain(|case| !but.contains(&case.name.as_str()));
     let json = env::cache()?.join("web-cases.json");
     env::write(&json, &serde_json::to_vec(&list)?)?;
@@ -93,23 +85,6 @@ fn tasks() -> Result<Vec<Case>> {
             .with_context(|| format!("{}: no status", file.display()))?;
         let name = file.file_stem().unwrap_or_default().display().to_string();
         list.push(case("tasks", name, text(&file)?, stdout.into(), status.parse()?));
-    }
-    Ok(list)
-}
-
-/// Each script prints what it has found, and the digests of its pictures.
-fn python() -> Result<Vec<Case>> {
-    let Scripts { script } = read(&env::root().join("tests/web/python.toml"))?;
-    let mut list = Vec::new();
-    for (name, code) in script {
-        // Each works in a folder of its own.
-        let script = format!("cd \"$(mktemp -d /tmp/XXXXXX)\"\npython3 - <<'END'\n{code}END\n");
-        let mut native = Command::new(env::dist().join("runner"));
-        native.arg("exec").arg(env::dist().join("image.webc"));
-        let output = native.args(["--", "bash", "-c", &script]).output()?;
-        let told = String::from_utf8_lossy(&output.stderr);
-        anyhow::ensure!(output.status.success(), "{name} fails natively:\n{told}");
-        list.push(case("python", name, script, String::from_utf8(output.stdout)?, 0));
     }
     Ok(list)
 }

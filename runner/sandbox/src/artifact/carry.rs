@@ -42,7 +42,7 @@ pub fn take(image: &Image, dir: &Path) -> std::io::Result<Option<Vec<Carried>>> 
             return Ok(None);
         };
         all.push(Carried::Program { key, code: read(code)?, template: read(template)? });
-        let key = snapshot::key(digest, &image.identity());
+        let key = snapshot::key(digest, image.tree());
         // Only some programs have one.
         if let Some([memory]) = snapshot_files(dir, &key).open(&secret, &|_| {}) {
             all.push(Carried::Snapshot { key, memory: read(memory)? });

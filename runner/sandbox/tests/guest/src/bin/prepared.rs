@@ -29,6 +29,11 @@ pub extern "C" fn wasibox_prepare() {
     keep(format!("prepared with {}", text.trim()));
     // Beyond what the module begins with.
     keep("x".repeat(5 << 20));
+    // A folder that the session has made is as old as all others, which are of 2026 at most.
+    let made = std::fs::metadata("/tmp").and_then(|m| m.modified());
+    if made.is_ok_and(|t| t > std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_767_225_600)) {
+        keep("now".into());
+    }
 }
 
 #[unsafe(no_mangle)]

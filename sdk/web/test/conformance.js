@@ -1,0 +1,64 @@
+// A worker of the external collection's scorer (`cargo xtask conformance DIR --web`): requests as lines of JSON on standard
+// input, replies on standard output. WASIBOX_DIST is the folder with `web` and the image.
+
+import { readFile, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+
+const dist = process.env.WASIBOX_DIST;
+const { Session } = await import(pathToFileURL(`${dist}/web/index.js`));
+const baseUrl = pathToFileURL(`${dist}/web/`);
+const image = await readFile(`${dist}/image.webc`);
+
+/** A session serves so many cases: what they leave in it is no part of the next ones. */
+const PER_SESSION = 100;
+/** As the scorer's target of the native runner has them. */
+const WORK = '/case';
+const SCRIPT = '/meta/script.sh';
+const ENV = { TZ: 'UTC', LANG: 'C.UTF-8', SH: 'bash' };
+const CLEAN = `cd / && chmod -R u+rwx ${WORK} 2>/dev/null; rm -rf ${WORK} /tmp/* /tmp/.[!.]* /home/user/* /home/user/.[!.]*; mkdir -p ${WORK} /meta`;
+
+const bytes = (text) => new Uint8Array(Buffer.from(text ?? '', 'base64'));
+
+/** Brings a folder of the host into the session, with modes. */
+async function bring(box, from, to) {
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [there, here] = [join(from, entry.name), `${to}/${entry.name}`];
+    if (entry.isDirectory()) {
+      await box.makeDir(here);
+      await bring(box, there, here);
+    } else {
+      await box.write(here, new Uint8Array(await readFile(there)));
+    }
+    const mode = (await stat(there)).mode & 0o7777;
+    if (mode !== (entry.isDirectory() ? 0o755 : 0o644)) await box.exec(['chmod', mode.toString(8), here]);
+  }
+}
+
+let box = null;
+let served = 0;
+
+async function run({ script_b64, stdin_b64, cwd, timeout }) {
+  if (served++ % PER_SESSION === 0) {
+    await box?.close();
+    box = await Session.create({ baseUrl, image });
+  }
+  await box.exec(['bash', '-c', CLEAN]);
+  await bring(box, cwd, WORK);
+  await box.write(SCRIPT, bytes(script_b64));
+  // Below the scorer's own, which would end this worker.
+  const options = { cwd: WORK, env: ENV, stdin: bytes(stdin_b64), timeout, listFiles: false };
+  const { exitCode, stdoutBytes, stderr, limitHit } = await box.exec(['bash', SCRIPT], options);
+  return { stdout_b64: Buffer.from(stdoutBytes).toString('base64'), stderr, status: exitCode, timeout: limitHit === 'timeout' };
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const reply = await run(JSON.parse(line)).catch(async (error) => {
+    await box?.close();
+    [box, served] = [null, 0];
+    return { stderr: String(error?.stack ?? error), status: -1 };
+  });
+  process.stdout.write(`${JSON.stringify(reply)}\n`);
+}
+await box?.close();
