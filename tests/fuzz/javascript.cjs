@@ -19,8 +19,8 @@ const pick = (list) => list[random(list.length)];
 // They end the process or wait on purpose, or replace what this very program stands on.
 const SKIPPED = new Set(['exit', 'kill', 'setModuleHooks', 'runJobs', 'libraryNames', 'esmLoader', 'typescript', 'bundle', 'tlsWrap',
                          'poll', 'reap', 'beginClock', 'catchSignals', 'spawn', 'evaluate', 'runModule', 'importModule', 'newGlobal', 'pipe']);
-// What takes longer the larger a number is: their numbers are made small.
-const SLOW = /pbkdf2|scrypt|random|hkdf/i;
+// What takes longer the larger a number is, also one in bytes: their numbers are made small.
+const SLOW = /pbkdf2|scrypt|random|hkdf|prime|rsa|modPow/i;
 
 // --- calls that make sense: recorded while programs run -------------------------------------------------------
 
@@ -47,11 +47,41 @@ const querystring = require('querystring');
 const { StringDecoder } = require('string_decoder');
 const url = require('url');
 const util = require('util');
+const v8 = require('v8');
 const vm = require('vm');
 const zlib = require('zlib');
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fuzz-'));
 process.chdir(folder);
+
+// A few bytes of it changed, most of the time.
+function spoil(bytes) {
+  for (let n = random(4); n > 0; n--) bytes[random(bytes.length)] ^= 1 << random(8);
+  return bytes;
+}
+const attempt = (work) => {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+};
+
+function workWithKeys(text) {
+  const data = Buffer.from(text.slice(0, 20));
+  for (const [type, options] of [['ec', { namedCurve: pick(['P-256', 'P-384', 'P-521', 'secp256k1']) }], ['ed25519'], ['x25519'], ['rsa', { modulusLength: 512 }]]) {
+    const { privateKey, publicKey } = crypto.generateKeyPairSync(type, options);
+    const hash = type === 'ed25519' ? null : 'sha256';
+    const signature = attempt(() => crypto.sign(hash, data, privateKey));
+    if (signature) crypto.verify(hash, data, publicKey, spoil(signature));
+    if (type !== 'ed25519' && type !== 'rsa') crypto.diffieHellman({ privateKey, publicKey });
+    attempt(() => crypto.createPrivateKey({ key: spoil(privateKey.export({ type: 'pkcs8', format: 'der' })), format: 'der', type: 'pkcs8' }));
+    attempt(() => crypto.createPublicKey({ key: spoil(publicKey.export({ type: 'spki', format: 'der' })), format: 'der', type: 'spki' }));
+    attempt(() => crypto.privateDecrypt(privateKey, spoil(crypto.publicEncrypt({ key: publicKey, padding: 1 }, data))));
+  }
+  crypto.checkPrimeSync(crypto.generatePrimeSync(32));
+  crypto.getDiffieHellman('modp1').generateKeys();
+}
 
 function work() {
   const text = 'a text \u00e4\u20ac\u{1f600} '.repeat(40);
@@ -69,12 +99,15 @@ function work() {
   crypto.pbkdf2Sync('a', 'b', 3, 20, 'sha1');
   crypto.scryptSync('a', 'b', 16, { N: 16 });
   crypto.hkdfSync('sha256', 'a', 'b', 'c', 20);
-  for (const mode of ['cbc', 'ctr', 'gcm']) {
-    const iv = Buffer.alloc(mode === 'gcm' ? 12 : 16, 1);
-    const cipher = crypto.createCipheriv(`aes-128-${mode}`, Buffer.alloc(16, 2), iv);
+  for (const name of ['aes-128-cbc', 'aes-192-ctr', 'aes-256-gcm', 'aes-128-ecb', 'aes-128-cfb8', 'aes-256-ofb', 'chacha20', 'chacha20-poly1305']) {
+    const { keyLength, ivLength = 0 } = crypto.getCipherInfo(name);
+    const cipher = crypto.createCipheriv(name, Buffer.alloc(keyLength, 2), ivLength ? Buffer.alloc(ivLength, 1) : null);
     cipher.update(text);
     cipher.final();
   }
+  crypto.createCipheriv('id-aes128-wrap', Buffer.alloc(16, 2), Buffer.alloc(8)).update(Buffer.alloc(24));
+  workWithKeys(text);
+  v8.deserialize(spoil(v8.serialize([text, new Map([[1, { a: [1.5, 2n] }]]), new Set([/a/g]), Buffer.from(text), new Date(), [1, , 3]])));
   for (const [pack, unpack] of [['deflateSync', 'inflateSync'], ['gzipSync', 'gunzipSync'], ['deflateRawSync', 'inflateRawSync']]) {
     zlib[unpack](zlib[pack](text, { level: random(10) }));
   }
@@ -178,7 +211,12 @@ function changed(args) {
   return out;
 }
 
-const small = (v) => typeof v === 'number' ? Math.min(Math.max(Math.trunc(v) || 0, -1), 64) : Array.isArray(v) ? v.map(small) : v;
+function small(v) {
+  if (typeof v === 'number') return Math.min(Math.max(Math.trunc(v) || 0, -1), 64);
+  if (v instanceof Uint8Array && v.length > 128) return v.subarray(0, 128);
+  if (v instanceof ArrayBuffer && v.byteLength > 128) return v.slice(0, 128);
+  return Array.isArray(v) ? v.map(small) : v;
+}
 const keep = (result) => {
   if (result === null || (typeof result !== 'object' && typeof result !== 'function')) return;
   if (pool.length < 60) pool.push(result);
@@ -188,7 +226,9 @@ const keep = (result) => {
 const publicFunctions = [];
 for (const [module, names] of [
   [zlib, ['deflateSync', 'inflateSync', 'gunzipSync', 'unzipSync', 'inflateRawSync', 'crc32']],
-  [crypto, ['createHash', 'createHmac', 'timingSafeEqual', 'createCipheriv', 'createDecipheriv', 'getCipherInfo', 'hash', 'createSecretKey']],
+  [crypto, ['createHash', 'createHmac', 'timingSafeEqual', 'createCipheriv', 'createDecipheriv', 'getCipherInfo', 'hash', 'createSecretKey', 'createPublicKey', 'createPrivateKey',
+            'createSign', 'verify', 'publicEncrypt', 'createECDH', 'createDiffieHellman']],
+  [v8, ['serialize', 'deserialize']],
   [url, ['parse', 'resolve', 'domainToASCII', 'domainToUnicode', 'fileURLToPath', 'pathToFileURL']],
   [util, ['inspect', 'format', 'isDeepStrictEqual', 'stripVTControlCharacters', 'styleText', 'parseArgs']],
   [Buffer, ['from', 'concat', 'byteLength', 'compare']], [querystring, ['parse', 'escape', 'unescape']],

@@ -211,7 +211,12 @@ pub fn check_script(ctx: &Ctx<'_>, source: &str, name: &str) -> Result<()> {
 }
 
 /// Runs a script; its completion value.
-pub fn run_script<'js>(ctx: &Ctx<'js>, source: &str, name: &str, strict: bool) -> Result<Value<'js>> {
+pub fn run_script<'js>(
+    ctx: &Ctx<'js>,
+    source: &str,
+    name: &str,
+    strict: bool,
+) -> Result<Value<'js>> {
     eval(ctx, source, name, if strict { qjs::JS_EVAL_FLAG_STRICT } else { 0 })
 }
 

@@ -350,9 +350,23 @@ function syntaxError(error, source, name) {
   return made;
 }
 
+// A cell in TypeScript: what is left without types, and its tree. Nothing if it is not that, either.
+function typed(source, name) {
+  const done = native.transform(source, `${name}.ts`, { verbatimModuleSyntax: true });
+  if (done.error) return undefined;
+  try {
+    const program = acorn().parse(done.code, OPTIONS);
+    host.sourceMaps.set(name, { mappings: done.mappings, sources: [name] });
+    return [done.code, program];
+  } catch {
+    return undefined;
+  }
+}
+
 // A cell's text, ready to run; or what is wrong with it.
-function prepare(source, name) {
+function prepare(given, name) {
   const { parse } = acorn();
+  let source = given;
   // As at Node's prompt: what looks like a block and is an object, is an object.
   if (/^\s*\{/.test(source) && !/;\s*$/.test(source)) {
     try {
@@ -370,10 +384,11 @@ function prepare(source, name) {
     // The engine may know what the parser does not.
     try {
       native.checkSyntax(source, name);
+      return { text: source, isAsync: false };
     } catch {
-      throw syntaxError(error, source, name);
+      [source, program] = typed(source, name) ?? [];
+      if (program === undefined) throw syntaxError(error, given, name);
     }
-    return { text: source, isAsync: false };
   }
   const rewrite = new Rewrite(source, program);
   const text = rewrite.text();

@@ -11,9 +11,30 @@ use std::rc::Rc;
 
 /// The files of the JavaScript half, in the order in which they are run.
 const PARTS: &[&str] = &[
-    "boot", "values", "buffer", "files", "copy", "process", "streams", "http_parser", "net",
-    "outside", "zlib", "compress", "crypto", "crypto_ciphers", "crypto_der", "crypto_keys",
-    "crypto_sign", "crypto_agree", "source_maps", "serdes", "modules", "main", "positions", "strings",
+    "boot",
+    "values",
+    "buffer",
+    "files",
+    "copy",
+    "process",
+    "streams",
+    "http_parser",
+    "net",
+    "outside",
+    "zlib",
+    "compress",
+    "crypto",
+    "crypto_ciphers",
+    "crypto_der",
+    "crypto_keys",
+    "crypto_sign",
+    "crypto_agree",
+    "source_maps",
+    "serdes",
+    "modules",
+    "main",
+    "positions",
+    "strings",
     "cell",
 ];
 /// Files that stand for ones of Node's library, by the property of `native` that has their text.

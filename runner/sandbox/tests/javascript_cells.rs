@@ -171,6 +171,29 @@ fn await_and_import_are_allowed() {
 }
 
 #[test]
+fn cells_may_be_typescript() {
+    let s = sandbox();
+    let first = "interface P { x: number }\nenum Color { Red, Green = 5 }\nlet p: P = { x: 1 };\np.x + Color.Green";
+    assert_eq!(cell(&s, first), "6");
+    let second = "function twice<T extends number>(a: T): number { return a * 2 }\nconst r: number = await Promise.resolve(twice(p!.x as 1)); r";
+    assert_eq!(cell(&s, second), "2");
+    assert_eq!(cell(&s, "[Color[5], twice(4), r]"), "[ 'Green', 8, 2 ]");
+    let ran = any(
+        &s,
+        "type A = string;\nfunction boom(x: A): never {\n  throw new Error(x);\n}\n\nboom('here')",
+    );
+    assert!(ran.err.starts_with("<cell 4>:3\n  throw new Error(x);\n"), "{}", ran.err);
+    assert!(ran.err.contains("at <cell 4>:6:1"), "{}", ran.err);
+    // What is neither is told as JavaScript.
+    let ran = any(&s, "let x: = 5;");
+    assert!(
+        ran.err.contains("SyntaxError: Unexpected token ':'\n    at <cell 5>:1:6"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
 fn what_a_cell_begins_ends_with_it_or_goes_on() {
     let s = sandbox();
     let ran = any(&s, "setTimeout(() => console.log('later'), 30); 'now'");

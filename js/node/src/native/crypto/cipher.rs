@@ -182,12 +182,12 @@ impl<U: UniversalHash<BlockSize = aes::cipher::consts::U16>> Tag<U> {
 enum Kind {
     Ecb(Aes),
     Cbc(Aes, Block),
-    Ctr(Counter),
-    Feedback(FeedbackState),
+    Ctr(Box<Counter>),
+    Feedback(Box<FeedbackState>),
     ChaCha(Box<chacha20::ChaCha20>),
     /// The counter, the block that the tag is encrypted with.
-    Gcm(Counter, Option<Tag<GHash>>, Block),
-    ChaChaPoly(Box<chacha20::ChaCha20>, Option<Tag<Poly1305>>),
+    Gcm(Box<Counter>, Option<Box<Tag<GHash>>>, Block),
+    ChaChaPoly(Box<chacha20::ChaCha20>, Option<Box<Tag<Poly1305>>>),
 }
 
 struct Cipher {
@@ -222,14 +222,24 @@ impl Kind {
         let chacha = |nonce: &[u8]| chacha20::ChaCha20::new_from_slices(key, nonce).ok();
         let feedback = |kind| {
             let register = iv.try_into().ok()?;
-            Some(Kind::Feedback(FeedbackState { aes: Aes::new(key)?, register, used: 0, kind }))
+            Some(Kind::Feedback(Box::new(FeedbackState {
+                aes: Aes::new(key)?,
+                register,
+                used: 0,
+                kind,
+            })))
         };
         Some(match mode {
             "ecb" => Kind::Ecb(Aes::new(key)?),
             "cbc" => Kind::Cbc(Aes::new(key)?, iv.try_into().ok()?),
             "ctr" => {
                 let next = iv.try_into().ok()?;
-                Kind::Ctr(Counter { aes: Aes::new(key)?, next, only32: false, rest: Vec::new() })
+                Kind::Ctr(Box::new(Counter {
+                    aes: Aes::new(key)?,
+                    next,
+                    only32: false,
+                    rest: Vec::new(),
+                }))
             }
             "cfb" => feedback(Feedback::Text)?,
             "cfb8" => feedback(Feedback::Byte)?,
@@ -241,9 +251,10 @@ impl Kind {
                 let begin = gcm_begin((&hash_key).into(), iv);
                 let mut mask = begin;
                 aes.encrypt(&mut mask);
-                let mut counter = Counter { aes, next: begin, only32: true, rest: Vec::new() };
+                let mut counter =
+                    Box::new(Counter { aes, next: begin, only32: true, rest: Vec::new() });
                 counter.count();
-                Kind::Gcm(counter, Some(Tag::new(GHash::new((&hash_key).into()))), mask)
+                Kind::Gcm(counter, Some(Box::new(Tag::new(GHash::new((&hash_key).into())))), mask)
             }
             "chacha20" => {
                 // OpenSSL has the number of the first block in front of the nonce.
@@ -257,7 +268,7 @@ impl Kind {
                 let mut first = [0; 64];
                 stream.try_apply_keystream(&mut first).ok()?;
                 let tag = Tag::new(Poly1305::new_from_slice(&first[..32]).ok()?);
-                Kind::ChaChaPoly(Box::new(stream), Some(tag))
+                Kind::ChaChaPoly(Box::new(stream), Some(Box::new(tag)))
             }
             _ => return None,
         })
@@ -440,7 +451,7 @@ fn wrap<'js>(
     iv: Bytes,
     data: Bytes,
 ) -> Result<ArrayBuffer<'js>> {
-    let fits = data.0.len() % 8 == 0 && data.0.len() >= if encrypt { 16 } else { 24 };
+    let fits = data.0.len().is_multiple_of(8) && data.0.len() >= if encrypt { 16 } else { 24 };
     let (Some(aes), true, Ok(iv)) = (Aes::new(&key.0), fits, <[u8; 8]>::try_from(iv.0.as_slice()))
     else {
         return give(ctx, None);
