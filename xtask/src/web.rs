@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result};
 
 use crate::progress::Steps;
-use crate::{env, kept, test};
+use crate::{env, kept, sdk, test};
 
 /// The kernel as a module.
 const KERNEL: kept::Program = kept::Program {
@@ -65,8 +65,10 @@ pub fn node() -> Result<Command> {
     Ok(node)
 }
 
-/// Runs the package's tests in Node.
+/// Looks at its types as a strict program sees them, then runs the package's tests in Node.
 pub fn test() -> Result<()> {
+    let project = env::root().join("sdk/web/test/tsconfig.json");
+    env::run(&mut sdk::node::tsc(&sdk::node::tools()?, &project))?;
     env::run(node()?.arg("--test").arg(env::root().join("sdk/web/test/session.test.js")))
 }
 

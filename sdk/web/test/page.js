@@ -21,6 +21,19 @@ const native = {
 
 const list = [];
 const close = define(sdk, { baseUrl: '/web/' }, (name, run) => list.push({ name, run }), native);
+list.push({ name: 'the example of the README for pages', run: example });
+
+/** What the README says of sessions that stay, as a program. */
+async function example() {
+  const readme = await (await fetch('/web/README.md')).text();
+  const [, code] = /## Sessions that stay\n\n```js\n([^]*?)```/.exec(readme);
+  const here = code.replace("'wasibox-web'", `'${location.origin}/web/index.js'`).replace('/wasibox/', '/web/');
+  // What it says in a comment must be so.
+  const told = here.replace(/await sessions\('work'\); \/\/ (.*)/, "if (String(await sessions('work')) !== String($1)) throw new Error('sessions');");
+  if (told === here) throw new Error('the README has another example');
+  await import(URL.createObjectURL(new Blob([told], { type: 'text/javascript' })));
+  if ((await sdk.sessions('work')).length !== 0) throw new Error('a session is left');
+}
 for (const { name, run } of list) {
   const began = performance.now();
   let error;

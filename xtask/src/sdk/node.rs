@@ -20,11 +20,11 @@ const NATIVE: kept::Program = kept::Program {
 const MODULE: &str = "wasibox.linux-x64.node";
 
 /// Compiler, types, and the frameworks that adapters are for.
-fn tools() -> Result<PathBuf> {
+pub fn tools() -> Result<PathBuf> {
     test::node_modules("sdk/node/tests", "sdk-node")
 }
 
-fn tsc(tools: &Path, project: &Path) -> Command {
+pub fn tsc(tools: &Path, project: &Path) -> Command {
     let mut tsc = Command::new("node");
     tsc.arg(tools.join("typescript/bin/tsc")).arg("-p").arg(project);
     tsc.arg("--typeRoots").arg(tools.join("@types"));

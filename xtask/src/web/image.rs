@@ -40,8 +40,19 @@ const TOGETHER: &[(&str, &[&str])] = &[
         ],
     ),
     ("pip", &["pip", "setuptools", "pkg_resources"]),
-    // A `.pth` file and what it imports: every start of Python reads them.
-    ("stdlib", &["distutils", "_distutils_hack"]),
+    // `.pth` files and what they import: every start of Python reads them.
+    (
+        "stdlib",
+        &[
+            "distutils",
+            "_distutils_hack",
+            "wasibox_tools",
+            "_wasibox_tools",
+            "_wasibox_missing",
+            "sitecustomize",
+            "usercustomize",
+        ],
+    ),
     ("sympy", &["sympy", "mpmath"]),
 ];
 /// Packages with fewer bytes are fetched with all others that are small.
