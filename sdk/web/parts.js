@@ -70,7 +70,7 @@ export class Parts {
   async #clean() {
     if (this.#cache === undefined) return;
     const { kernel, catalog, parts } = this.#told;
-    const names = new Set(['image.json', ...[kernel, catalog, ...parts].map(({ file }) => file)]);
+    const names = new Set(['image.json', ...[kernel, catalog, ...parts].flatMap((part) => [part.file, unpacked(part)])]);
     for (const request of await this.#cache.keys()) {
       if (!request.url.startsWith(this.#base.href)) continue;
       if (!names.has(request.url.slice(this.#base.href.length))) await this.#cache.delete(request);
@@ -111,7 +111,10 @@ export class Parts {
   async bytes(number) {
     const ahead = this.#ahead.get(number);
     this.#ahead.delete(number);
-    return ahead ?? this.#unpacked(this.#told.parts[number]);
+    if (ahead) return ahead;
+    const part = this.#told.parts[number];
+    const kept = part.program && (await this.#cache?.match(new URL(unpacked(part), this.#base)));
+    return kept ? new Uint8Array(await kept.arrayBuffer()) : this.#unpacked(part);
   }
 
   /** A program, compiled; what it needs soon after it has begun is asked for meanwhile. */
@@ -129,10 +132,18 @@ export class Parts {
     return this.#modules.get(number);
   }
 
+  /** Programs are kept unpacked: so they are compiled as they are read, and browsers may keep what they compile to. */
   async #compiled(part) {
-    const stream = await this.#stream(part);
-    const response = new Response(stream, { headers: { 'Content-Type': 'application/wasm' } });
-    return WebAssembly.compileStreaming(response);
+    const at = new URL(unpacked(part), this.#base);
+    const kept = await this.#cache?.match(at);
+    if (kept !== undefined) return WebAssembly.compileStreaming(kept);
+    const wasm = (stream) => new Response(stream, { headers: { 'Content-Type': 'application/wasm' } });
+    const stream = await this.#stream(part, false);
+    if (this.#cache === undefined) return WebAssembly.compileStreaming(wasm(stream));
+    const [now, later] = stream.tee();
+    // A full disk must not keep anybody from working.
+    this.#cache.put(at, wasm(later)).catch(() => {});
+    return WebAssembly.compileStreaming(wasm(now));
   }
 
   async #unpacked(part) {
@@ -141,22 +152,21 @@ export class Parts {
     return bytes;
   }
 
-  /** A part's bytes, as they come out of the packed ones. */
-  async #stream(part) {
-    const response = await this.#packed(part);
+  /** A part's bytes, as they come out of the packed ones, which are kept or not. */
+  async #stream(part, keeps = true) {
+    const response = await this.#packed(part, keeps);
     return response.body.pipeThrough(this.#counting(part)).pipeThrough(new DecompressionStream('gzip'));
   }
 
   /** Its packed bytes, which have the digest that they are to have. */
-  async #packed({ file, integrity }) {
+  async #packed({ file, integrity }, keeps) {
     const at = new URL(file, this.#base);
     if (isNode && at.protocol === 'file:') return new Response(await checked(at, await fileAt(at), integrity));
     const kept = await this.#cache?.match(at);
     if (kept !== undefined) return kept;
     const response = await fetch(at, { integrity });
     if (!response.ok) throw new WasiboxError(`${at}: ${response.status} ${response.statusText}`);
-    // A full disk must not keep anybody from working.
-    this.#cache?.put(at, response.clone()).catch(() => {});
+    if (keeps) this.#cache?.put(at, response.clone()).catch(() => {});
     return response;
   }
 
@@ -171,6 +181,9 @@ export class Parts {
     });
   }
 }
+
+/** The name under which a program is kept. */
+const unpacked = ({ file }) => file.replace(/\.gz$/, '');
 
 async function fileAt(url) {
   const { readFile } = await import('node:fs/promises');

@@ -69,7 +69,7 @@ function row(name, visit, { ready, steps, failed }, pages) {
   if (failed) console.log(`| ${name} | ${visit} | ${failed} | | | | | |`);
   for (const [step, { since, first, again, sent: bytes, failed: why }] of Object.entries(steps)) {
     const last = why ? [why, '', '', ''] : [ms(since), ms(first), ms(again), mega(bytes)];
-    console.log(`| ${name} | ${visit} | ${ms(ready)} | ${step} | ${last.join(' | ')} | ${pages} |`);
+    console.log(`| ${name} | ${visit} | ${ms(ready)} | ${step.replace('|', '\\|')} | ${last.join(' | ')} | ${pages} |`);
   }
 }
 
