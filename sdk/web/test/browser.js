@@ -122,6 +122,9 @@ const FIREFOX = [
   'user_pref("app.normandy.enabled", false);',
   'user_pref("network.captive-portal-service.enabled", false);',
   'user_pref("network.connectivity-service.enabled", false);',
+  // There is nobody to be asked whether what is stored may stay.
+  'user_pref("dom.storageManager.prompt.testing", true);',
+  'user_pref("dom.storageManager.prompt.testing.allow", true);',
 ];
 
 let browser;
