@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 pub mod manifest;
+pub mod module;
 mod open;
 #[cfg(unix)]
 mod pack;

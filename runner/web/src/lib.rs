@@ -31,7 +31,6 @@ mod history;
 mod host;
 mod journal;
 mod memory;
-mod module;
 mod outcome;
 mod park;
 mod parts;

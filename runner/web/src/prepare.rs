@@ -6,13 +6,13 @@
 
 use crate::host::{Kernel, Web};
 use crate::lock;
-use crate::module::Facts;
 use crate::outcome::{Failure, Kind};
 use crate::session::{self, Session};
 use crate::thread::Idle;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use wasibox_image::module::Facts;
 use wasibox_kernel::layer::PART;
 use wasibox_kernel::parked::Prepared;
 use wasibox_kernel::{Before, Cwd, Descriptor, Descriptors, Limits, OpenFile, Start, Status};

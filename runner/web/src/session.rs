@@ -3,7 +3,6 @@
 use crate::cell;
 use crate::history::{self, Note};
 use crate::host::{Kernel, Web};
-use crate::module::{Facts, facts};
 use crate::outcome::{self, Ended, Failure, Kind, Outcome};
 use crate::parts::Parts;
 use crate::prepare::{self, Template};
@@ -15,6 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use wasibox_image::Image;
+use wasibox_image::module::{Facts, facts};
 use wasibox_image::parts::Catalog;
 use wasibox_kernel::parked;
 use wasibox_kernel::{

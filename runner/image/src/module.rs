@@ -1,7 +1,7 @@
-//! What is asked of a program's module before it runs.
+//! What is asked of a program's module before it runs, without an engine.
 
 /// A module, as far as it matters to interpreters that are parked.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Facts {
     /// First values of its globals that can change, as bits.
     pub globals: Vec<u64>,
@@ -110,5 +110,57 @@ impl<'a> Bytes<'a> {
             _ => return None,
         };
         (self.byte()? == 0x0b).then_some((is_mutable, value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn section(id: u8, body: &[u8]) -> Vec<u8> {
+        [&[id, body.len() as u8], body].concat()
+    }
+
+    fn module(sections: &[Vec<u8>]) -> Vec<u8> {
+        [b"\0asm\x01\0\0\0".to_vec(), sections.concat()].concat()
+    }
+
+    fn exports(names: &[&str]) -> Vec<u8> {
+        let each = names.iter().flat_map(|n| [&[n.len() as u8], n.as_bytes(), &[0, 0]].concat());
+        section(EXPORTS, &[vec![names.len() as u8], each.collect()].concat())
+    }
+
+    #[test]
+    fn what_a_module_says_is_read() {
+        // A stack's pointer of 8 MiB, a constant, -1 as i64, 1.0 as f32 and as f64; all but the constant can change.
+        let globals = [
+            b"\x05\x7f\x01\x41\x80\x80\x80\x04\x0b\x7f\0\x41\x05\x0b\x7e\x01\x42\x7f\x0b"
+                .as_slice(),
+            b"\x7d\x01\x43\0\0\x80\x3f\x0b\x7c\x01\x44\0\0\0\0\0\0\xf0\x3f\x0b",
+        ];
+        let found = facts(&module(&[
+            section(IMPORTS, b"\x01\x01a\x01b\0\x03"),
+            section(GLOBALS, &globals.concat()),
+            exports(&["memory", "wasibox_cell", "wasibox_prepare"]),
+            section(TAGS, b"\0"),
+        ]));
+        let globals = vec![8 << 20, u64::MAX, 0x3f80_0000, 0x3ff0_0000_0000_0000];
+        let expected = Facts { globals, throws: true, has_cells: true, can_be_prepared: false };
+        assert_eq!(found, Some(expected));
+        let both = facts(&module(&[exports(&["wasibox_prepare", "wasibox_resume"])]));
+        assert_eq!(both, Some(Facts { can_be_prepared: true, ..Facts::default() }));
+    }
+
+    #[test]
+    fn what_is_none_is_refused() {
+        let good = module(&[section(GLOBALS, b"\x01\x7f\x01\x41\x05\x0b"), exports(&["a"])]);
+        assert!(facts(&good).is_some() && facts(b"no module").is_none());
+        for end in 9..good.len() {
+            // A cut between two sections is a module, too.
+            assert_eq!(facts(&good[..end]).is_some(), end == 8 + 8, "{end}");
+        }
+        // A memory of somebody else's, and a value that is computed.
+        assert_eq!(facts(&module(&[section(IMPORTS, b"\x01\x01a\x01b\x02\0\x01")])), None);
+        assert_eq!(facts(&module(&[section(GLOBALS, b"\x01\x7f\x01\x23\0\x0b")])), None);
     }
 }
