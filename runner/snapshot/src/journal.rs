@@ -207,9 +207,10 @@ pub fn replay(bytes: &[u8], objects: &dyn Objects) -> Result<Replayed, Error> {
     journal.at = (out.contents.head, out.tip);
     journal.values.clone_from(&out.contents.values);
     let is_known = |n: &u64| commits.contains_key(n);
-    let fits = [out.contents.head, out.tip].iter().all(is_known) && tags.values().all(is_known);
-    let parents = || commits.values().all(|c| c.parent.as_ref().is_none_or(is_known));
-    if !commits.is_empty() && !(fits && parents()) {
+    let named = [out.contents.head, out.tip];
+    let parents = commits.values().filter_map(|commit| commit.parent.as_ref());
+    let is_whole = named.iter().chain(tags.values()).chain(parents).all(is_known);
+    if !is_whole && !commits.is_empty() {
         return Err(Error::Damaged("a commit that is not there"));
     }
     if let Some(head) = commits.get(&out.contents.head) {
