@@ -85,15 +85,7 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
         "permissions, snapshots",
         &["--permission", "--build-snapshot", "--experimental-sea", "--experimental-policy"],
     ),
-    (
-        "TLS",
-        &[
-            "https.createServer",
-            "tls.createServer",
-            "tls.Server",
-            "https.Server",
-        ],
-    ),
+    ("TLS", &["https.createServer", "tls.createServer", "tls.Server", "https.Server"]),
     ("Unix sockets", &["common.PIPE"]),
     ("Windows", &["common.isWindows)\n  common.skip('this test is Windows"]),
     (
