@@ -5,6 +5,8 @@
 //! A crate of its own, so that this is made small instead of fast: what is generic in those crates is compiled with
 //! whoever uses it.
 
+#![forbid(unsafe_code)]
+
 use ed25519_dalek::Signer;
 use p256::ecdsa::signature::hazmat::{PrehashVerifier, RandomizedPrehashSigner};
 use p256::elliptic_curve::rand_core;
