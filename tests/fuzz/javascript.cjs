@@ -51,6 +51,11 @@ const v8 = require('v8');
 const vm = require('vm');
 const zlib = require('zlib');
 
+// Paths, descriptors and directories at random are for a sandbox only.
+if (!fs.existsSync('/.box')) {
+  console.error('this writes and removes whatever it meets: run it by cargo xtask fuzz javascript');
+  process.exit(2);
+}
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fuzz-'));
 process.chdir(folder);
 
