@@ -106,6 +106,11 @@ fn snapshot_files(dir: &Path, key: &str) -> Files<1> {
     Files { parts: [file("snap")], sum: file("snapsum") }
 }
 
+/// Tells that there can be none.
+fn no_snapshot(dir: &Path, key: &str) -> PathBuf {
+    dir.join(format!("{key}.nosnap"))
+}
+
 /// The first line of a file with sums.
 const SUMS: &str = "wasibox sums 2";
 /// Such a file is shorter.
@@ -235,6 +240,13 @@ impl Store<'_> {
         Some(digests.into_iter().all(is_there))
     }
 
+    /// Whether the snapshot with that key is kept, or is known not to be had.
+    pub fn knows_snapshot(&self, key: &str) -> bool {
+        let Some((dir, _)) = self.place(false) else { return false };
+        let [snapshot] = &snapshot_files(dir, key).parts;
+        snapshot.exists() || no_snapshot(dir, key).exists()
+    }
+
     /// The directory and the key, if there is one that can be trusted.
     fn place(&self, is_told: bool) -> Option<(&Path, Key)> {
         let dir = self.dir.as_deref()?;
@@ -337,7 +349,7 @@ impl Store<'_> {
         if let Some(t) = open(&|_| {}) {
             return Some(t);
         }
-        let failed = dir.join(format!("{key}.nosnap"));
+        let failed = no_snapshot(dir, key);
         if is_hopeless(&failed, memory) {
             return None;
         }

@@ -178,6 +178,17 @@ impl Library {
         self.store().has(self.image.atoms().values())
     }
 
+    /// The same, and whether programs that can be prepared are.
+    pub fn are_ready(&self) -> Option<bool> {
+        let are_kept = self.are_kept()?;
+        let is_ready = |(name, digest): (&String, &[u8; 32])| {
+            let facts = self.image.atom(name).and_then(wasibox_image::module::facts);
+            let can_be = facts.is_some_and(|f| f.can_be_prepared) && !self.image.tree().is_empty();
+            !can_be || self.store().knows_snapshot(&snapshot::key(digest, self.image.tree()))
+        };
+        Some(are_kept && self.image.atoms().iter().all(is_ready))
+    }
+
     /// Loads all programs without running or compiling anything; false if something is not kept yet.
     pub fn get_kept(&self) -> Result<bool, ProgramError> {
         if self.are_kept() != Some(true) {

@@ -252,9 +252,10 @@ impl Sandbox {
         Prepared::new(image, artifacts, progress, policy.limits.stack).open(policy)
     }
 
-    /// Whether the machine code of all programs is kept already; `None` if nothing can be kept.
+    /// Whether the machine code of all programs is kept already, and the prepared memory of those that can be
+    /// prepared; `None` if nothing can be kept.
     pub fn is_compiled(&self) -> Option<bool> {
-        self.programs.library().are_kept()
+        self.programs.library().are_ready()
     }
 
     /// Host files and folders that running programs for the first time reads.

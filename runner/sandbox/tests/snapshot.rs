@@ -115,6 +115,10 @@ fn every_process_goes_on_from_the_prepared_memory() {
     let other = place.sandbox(&image, ROOMY);
     assert_eq!(run(&other, &["c"]).1, format!("{found}[\"c\"]\n"));
     assert_eq!((place.said(), place.snapshots().len()), (String::new(), 1));
+    // Whoever wants all of it before a jail closes asks for it.
+    assert_eq!(other.is_compiled(), Some(true));
+    place.snapshots().iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    assert_eq!(place.sandbox(&image, ROOMY).is_compiled(), Some(false));
 }
 
 #[test]
