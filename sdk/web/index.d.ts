@@ -18,8 +18,22 @@ export interface CreateOptions {
   open?: 'any' | 'create' | 'open';
   /** Workers that are made before the first command; more are made as they are needed. 3 by default. */
   workers?: number;
+  /**
+   * Rules of the requests that guests may make (docs/network.md): `"GET https://api.example.com/"`. Nothing is allowed if
+   * nothing is said. The page makes them by its `fetch`, without cookies, and what other origins answer it is shown only
+   * as far as they allow (CORS).
+   */
+  network?: string | readonly string[] | Network;
   /** Is told what goes wrong in the kernel itself. */
   log?: (text: string) => void;
+}
+
+/** Requests that guests may make. A rule with `at` is refused: nobody tells a page where a name leads. */
+export interface Network {
+  /** Rules such as `"GET,POST https://*.example.com/api/"`. */
+  allow?: readonly string[];
+  /** What is not allowed after all. */
+  deny?: readonly string[];
 }
 
 /** How much of a part of the image has come, in bytes as they are sent. */

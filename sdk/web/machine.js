@@ -7,6 +7,7 @@
 import { hold, load, startWorker } from './engine.js';
 import { ClosedError, InvalidError, WasiboxError, errorOf } from './errors.js';
 import { Parts } from './parts.js';
+import { Requests } from './requests.js';
 
 /** Pages of 64 KiB, as the kernel's module was linked (`runner/web/build.rs`). */
 const MEMORY = { initial: 256, maximum: 32768, shared: true };
@@ -19,6 +20,12 @@ const TAKEN = 3;
 const GRACE = 5;
 
 export const bytesOf = (data) => (typeof data === 'string' ? new TextEncoder().encode(data) : data);
+
+/** The rules that a session is given: one, a list of them, or both lists. */
+function rulesOf(network) {
+  if (typeof network === 'string') return { allow: [network] };
+  return Array.isArray(network) ? { allow: network } : network;
+}
 
 /** The kernel with its workers. It has one session, and runs one call of it at a time. */
 export class Machine {
@@ -44,6 +51,7 @@ export class Machine {
   #received = 0;
   #early = new Map();
   #run = null;
+  #requests = new Requests((type, message) => this.ask(type, message));
   #isClosed = false;
   #log;
 
@@ -64,6 +72,7 @@ export class Machine {
       const parts = options.image ? null : await Parts.open(part('image/'));
       if (parts) await machine.#inParts(parts, options);
       else await machine.#whole(options.image, options.kernel ?? (await load(part('wasibox.wasm'))));
+      if (options.network !== undefined) await machine.ask('network', { network: rulesOf(options.network) });
       const pool = Array.from({ length: options.workers ?? 3 }, () => machine.#make());
       machine.#free.push(...(await Promise.all(pool)));
       return machine;
@@ -175,6 +184,7 @@ export class Machine {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#unwatch();
+    this.#requests.closeAll();
     const gone = new ClosedError('the session is closed');
     for (const { reject } of this.#asked.values()) reject(gone);
     this.#run?.reject(gone);
@@ -274,6 +284,15 @@ export class Machine {
       }
       case 'bytes':
         this.#wake(message.flag, async () => message.bytes.set(await this.#parts.bytes(message.part)));
+        break;
+      case 'request':
+        this.#requests.make(message.number, message.asked, message.body);
+        break;
+      case 'requestRead':
+        this.#requests.read(message.number);
+        break;
+      case 'requestClose':
+        this.#requests.close(message.number);
         break;
       case 'interrupt':
         setTimeout(() => this.#end(message.slot, message.generation), GRACE);

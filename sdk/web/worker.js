@@ -147,6 +147,14 @@ const host = {
     if (!failed) ready.add(program);
     return failed;
   },
+  request(number, at, length, from, size) {
+    [at, length, from, size] = [at >>> 0, length >>> 0, from >>> 0, size >>> 0];
+    const asked = JSON.parse(text(kernelBytes(at + length).slice(at, at + length)));
+    const body = kernelBytes(from + size).slice(from, from + size);
+    post({ type: 'request', number: number >>> 0, asked, body }, [body.buffer]);
+  },
+  request_read: (number) => post({ type: 'requestRead', number: number >>> 0 }),
+  request_close: (number) => post({ type: 'requestClose', number: number >>> 0 }),
   programs: () => modules.reduce((bits, module, n) => (module && n < 32 ? bits | (1 << n) : bits), 0),
 };
 
@@ -373,6 +381,9 @@ const answers = {
   inputEnd: () => kernel.exports.wasibox_input_end(),
   interrupt: ({ byTimeout }) => kernel.exports.wasibox_interrupt(byTimeout ? 1 : 0),
   reap: ({ slot }) => kernel.exports.wasibox_reap(slot),
+  network: ({ network }) => void reply(kernel.exports.wasibox_network(...give(encode(JSON.stringify(network))))),
+  responded: ({ number, got }) => kernel.exports.wasibox_responded(number, ...give(encode(JSON.stringify(got)))),
+  received: ({ number, bytes }) => kernel.exports.wasibox_received(number, ...give(bytes)),
   writeFile: ({ path, bytes }) => void reply(kernel.exports.wasibox_write_file(...give(encode(path)), ...give(bytes))),
   readFile: ({ path }) => reply(kernel.exports.wasibox_read_file(...give(encode(path)))),
   past: ({ request }) => JSON.parse(text(reply(kernel.exports.wasibox_past(...give(encode(JSON.stringify(request))))))),

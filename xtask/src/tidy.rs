@@ -68,6 +68,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "wasibox-web",
         &[
             "box-abi",
+            "wasibox-bridge",
             "wasibox-files",
             "wasibox-image",
             "wasibox-kernel",

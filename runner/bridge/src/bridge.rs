@@ -4,21 +4,20 @@ use crate::body::Source;
 use crate::connect::Pool;
 use crate::error::Error;
 use crate::exchange::{Job, Reply};
+use crate::judge::is_for_guest;
 use crate::limits::{Active, Counters, Limits, Usage};
 use crate::log::{NoLog, Sink};
 use crate::message::{BodyLength, RequestHead, ResponseHead};
 use crate::network::Network;
 use crate::pipe::{Pipe, Slot};
 use crate::request::Request;
-use crate::rules::{Rules, is_localhost};
+use crate::rules::Rules;
 use crate::secret::{SecretError, SecretFn, SecretRule, Secrets};
 use bytes::Bytes;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use tokio::task::AbortHandle;
-use url::Host;
 
 /// What a session may do outside. The default is nothing.
 #[derive(Clone, Default)]
@@ -121,17 +120,7 @@ impl Bridge {
     /// not the host's, and nobody need be asked. What is malformed is not.
     #[must_use]
     pub fn is_for_guest(&self, head: &RequestHead) -> bool {
-        let Ok(request) = Request::new(head, &self.shared.limits) else { return false };
-        let (own, name) = match request.url.host() {
-            Some(Host::Domain(name)) => (is_localhost(name), name.to_owned()),
-            Some(Host::Ipv4(ip)) => (ip.is_loopback() || ip.is_unspecified(), ip.to_string()),
-            Some(Host::Ipv6(ip)) => {
-                let plain = IpAddr::V6(ip).to_canonical();
-                (plain.is_loopback() || plain.is_unspecified(), ip.to_string())
-            }
-            None => return false,
-        };
-        own && !self.names(&name, request.url.port_or_known_default().unwrap_or(0))
+        is_for_guest(&self.shared.rules, &self.shared.limits, head)
     }
 
     /// Begins a request. What can be judged without the network is judged before this returns; a body

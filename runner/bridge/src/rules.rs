@@ -167,6 +167,25 @@ impl Rules {
         })
     }
 
+    /// A rule that says where its host is.
+    pub(crate) fn with_place(&self) -> Option<&Rule> {
+        self.allow.iter().chain(&self.deny).find(|rule| !rule.at.is_empty())
+    }
+
+    /// Whether a rule allows every request there can be, and none denies any.
+    pub(crate) fn allow_everything(&self) -> bool {
+        let every = |rule: &Rule| {
+            let Target { scheme, host, port, path, .. } = &rule.target;
+            rule.methods == Methods::All
+                && rule.at.is_empty()
+                && scheme.is_none()
+                && *host == HostPattern::Any
+                && *port == Port::Any
+                && *path == Prefix::all()
+        };
+        self.deny.is_empty() && self.allow.iter().any(every)
+    }
+
     pub(crate) fn check(&self, method: &str, url: &Url) -> Result<Permit<'_>, Refusal> {
         let refusal = |denied_by: Option<&Rule>| Refusal {
             target: authority(url),

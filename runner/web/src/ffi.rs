@@ -25,6 +25,9 @@ mod imports {
         pub fn fetch(part: u32, to: *mut u8, len: usize) -> u32;
         pub fn need(program: u32) -> u32;
         pub fn programs() -> u32;
+        pub fn request(number: u32, head: *const u8, len: usize, body: *const u8, size: usize);
+        pub fn request_read(number: u32);
+        pub fn request_close(number: u32);
     }
 }
 
@@ -187,6 +190,28 @@ pub fn programs() -> u32 {
     unsafe { imports::programs() }
 }
 
+/// Has the page make a request, which was judged: its head as JSON, and its body. What becomes of it comes by
+/// `wasibox_responded`.
+pub fn request(number: u32, head: &[u8], body: &[u8]) {
+    // JUSTIFICATION: as above.
+    // SAFETY: it copies the bytes before it returns.
+    unsafe { imports::request(number, head.as_ptr(), head.len(), body.as_ptr(), body.len()) }
+}
+
+/// Asks the page for the next part of that request's response, which comes by `wasibox_received`.
+pub fn request_read(number: u32) {
+    // JUSTIFICATION: as above.
+    // SAFETY: it sends a message.
+    unsafe { imports::request_read(number) }
+}
+
+/// Nobody wants that request's response any more.
+pub fn request_close(number: u32) {
+    // JUSTIFICATION: as above.
+    // SAFETY: it sends a message.
+    unsafe { imports::request_close(number) }
+}
+
 /// Ends the guest's code: the call that has come here does not return.
 pub fn halt() -> ! {
     core::arch::wasm32::unreachable()
@@ -311,6 +336,24 @@ extern "C" fn wasibox_write_file(path: *mut u8, path_len: usize, at: *mut u8, le
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_read_file(path: *mut u8, path_len: usize) -> i64 {
     reply(crate::files::read(&text(path, path_len)))
+}
+
+/// Lets guests make requests, by rules as JSON.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_network(at: *mut u8, len: usize) -> i64 {
+    reply(crate::session::network(&taken(at, len)).map(|()| Vec::new()))
+}
+
+/// The head of a response, or why there is none, as JSON; 0 if nobody wants to know.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_responded(number: u32, at: *mut u8, len: usize) -> u32 {
+    crate::requests::responded(number, &taken(at, len)).into()
+}
+
+/// The next part of a response's body, an empty one at its end; 0 if nobody wants it.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_received(number: u32, at: *mut u8, len: usize) -> u32 {
+    crate::requests::received(number, taken(at, len)).into()
 }
 
 /// Acts upon a request about files.

@@ -36,6 +36,7 @@ mod park;
 mod parts;
 mod past;
 mod prepare;
+mod requests;
 mod session;
 mod slots;
 mod streams;

@@ -8,7 +8,7 @@ use crate::parts::Parts;
 use crate::prepare::{self, Template};
 use crate::streams::{self, Input, Meter, Output};
 use crate::thread::Idle;
-use crate::{lock, slots};
+use crate::{lock, requests, slots};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -220,6 +220,12 @@ pub fn vfs() -> Result<&'static Vfs, Failure> {
     get().map(|s| &s.vfs)
 }
 
+/// Lets guests make requests, by rules as JSON.
+pub fn network(policy: &[u8]) -> Result<(), Failure> {
+    let session = get()?;
+    requests::allow(policy, &session.vfs, &session.budget)
+}
+
 /// The name of a program.
 pub fn program_name(number: u32) -> Option<&'static str> {
     SESSION.get()?.names.get(number as usize).map(String::as_str)
@@ -304,12 +310,14 @@ fn run_command(command: Command) -> Result<Outcome, Failure> {
     let mark = command.list_files.unwrap_or(true).then(|| vfs.mark());
     budget.report();
     vfs.take_hit();
+    requests::begin();
     let asked = command.max_output.unwrap_or(CAPTURE);
     let limit = limits.output.map_or(asked, |most| most.min(asked));
     let meter = Arc::new(Meter::new(Some(limit)));
     let mut going = command.going(vfs)?;
     let (kernel, program) = begin(session, &mut going, &meter)?;
     let end = kernel.finish();
+    requests::end();
     vfs.command_ended();
     *lock(&KERNEL) = None;
     let ended = going.cell.map(|cell| cell.end(session, program, &kernel));

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { make, run, take } from './native.js';
+import { begin } from './world.js';
 
 const [kind, program, rounds] = process.argv.slice(2);
 const dist = process.env.WASIBOX_DIST;
@@ -52,6 +53,10 @@ function serve(request, response) {
   if (request.url === '/round') {
     response.writeHead(200, { ...ISOLATED, 'Content-Type': 'application/json' });
     response.end(JSON.stringify({ round: passed, finished, isLast: passed >= rounds }));
+    return;
+  }
+  if (request.url === '/world') {
+    response.writeHead(200, { ...ISOLATED, 'Content-Type': 'application/json' }).end(JSON.stringify(world));
     return;
   }
   const file = fileOf(new URL(request.url, 'http://host').pathname);
@@ -137,6 +142,7 @@ function end(problem) {
   if (problem) console.log(problem);
   console.log(`${kind}: ${passed} passed, ${failed} failed`);
   process.exitCode = problem ? 1 : 0;
+  world.end();
   server.close();
   server.closeAllConnections();
   if (browser?.exitCode === null) {
@@ -180,6 +186,7 @@ if (!(kind in ARGUMENTS) || !program) {
   process.exit(2);
 }
 if (kind === 'firefox') writeFileSync(join(profile, 'user.js'), FIREFOX.join('\n'));
+const world = await begin();
 const server = createServer(serve);
 server.listen(0, '127.0.0.1', () => {
   clock = setTimeout(() => end('the browser has not opened the page'), SILENCE);

@@ -19,8 +19,9 @@ const native = {
   run: async (programs) => (await ask('run', JSON.stringify(programs))).json(),
 };
 
+const world = await (await fetch('/world')).json();
 const list = [];
-const close = define(sdk, { baseUrl: '/web/' }, (name, run) => list.push({ name, run }), native);
+const close = define(sdk, { baseUrl: '/web/' }, (name, run) => list.push({ name, run }), native, world);
 list.push({ name: 'the example of the README for pages', run: example });
 
 /** What the README says of sessions that stay, as a program. */

@@ -10,13 +10,16 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { make, run as runNatively, take } from './native.js';
 import { define } from './tests.js';
+import { begin } from './world.js';
 
 const dist = resolve(process.env.WASIBOX_DIST);
 const index = pathToFileURL(`${dist}/web/index.js`);
 const baseUrl = pathToFileURL(`${dist}/web/`);
 const wasibox = await import(index);
 const native = { made: () => make(dist), take: (bytes, steps) => take(dist, bytes, steps), run: (programs) => runNatively(dist, programs) };
-after(define(wasibox, { baseUrl }, test, native));
+const world = await begin();
+after(world.end);
+after(define(wasibox, { baseUrl }, test, native, world));
 const run = promisify(execFile);
 
 test('the example of the README', async () => {

@@ -3,6 +3,7 @@
 import * as assert from './assert.js';
 import * as looks from './looks.js';
 import { PROGRAMS } from './programs.js';
+import * as requests from './requests.js';
 
 const isNode = typeof process !== 'undefined';
 
@@ -12,9 +13,10 @@ const isNode = typeof process !== 'undefined';
  * @param {object} at `baseUrl`, and `image` where it is not in that folder
  * @param {(name: string, run: () => Promise<void>) => void} test
  * @param {object} native the native runner, `native.js`
+ * @param {object} world servers outside, `world.js`
  * @returns {() => void} ends the session
  */
-export function define(sdk, at, test, native) {
+export function define(sdk, at, test, native, world) {
   const { Session, ClosedError, ConflictError, InvalidError, NotFoundError } = sdk;
   let box;
   test('a session begins', async () => {
@@ -423,6 +425,8 @@ export function define(sdk, at, test, native) {
   } else {
     test('a store keeps sessions', () => keepsSessions(sdk, at));
   }
+
+  requests.define(sdk, at, test, world);
 
   test('what is no image is refused; a closed session says so', async () => {
     await assert.rejects(Session.create({ ...at, image: new Uint8Array(100) }), /not a Wasibox image/);

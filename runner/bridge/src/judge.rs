@@ -1,0 +1,285 @@
+//! The bridge's judgement without its sockets: for a host that has somebody else make the requests, as a page has its
+//! browser.
+//!
+//! Such a host is not told where a name leads. So a rule that says where its host is (`at`) cannot be kept, and is refused;
+//! a literal address, and `localhost`, are judged as everywhere.
+
+use crate::error::{Error, Limit};
+use crate::limits::{Counters, Limits};
+use crate::message::{Header, Redirect, RequestHead};
+use crate::request::Request;
+use crate::rules::{Rules, is_localhost};
+use http::header::{HeaderMap, HeaderValue, LOCATION};
+use http::{Method, StatusCode};
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+use url::{Host, Url};
+
+/// A session's rules, limits and counts.
+#[derive(Debug)]
+pub struct Judge {
+    rules: Rules,
+    limits: Limits,
+    counters: Counters,
+}
+
+/// A request that may be made, in the form that was judged.
+#[derive(Clone, Debug)]
+pub struct Judged(Request);
+
+/// A rule says where its host is, which nobody can look at here.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}': where a host is (at) cannot be checked here; name its address instead")]
+pub struct PlaceError(pub String);
+
+impl Judge {
+    /// # Errors
+    /// For a rule with `at`.
+    pub fn new(rules: Rules, limits: Limits) -> Result<Judge, PlaceError> {
+        match rules.with_place() {
+            Some(rule) => Err(PlaceError(rule.to_string())),
+            None => Ok(Judge { rules, limits, counters: Counters::default() }),
+        }
+    }
+
+    /// A call begins: what it may make is counted anew.
+    pub fn begin_call(&self) {
+        self.counters.begin_call();
+    }
+
+    /// See [`Rules::names`].
+    #[must_use]
+    pub fn names(&self, host: &str, port: u16) -> bool {
+        self.rules.names(host, port)
+    }
+
+    /// Whether the rules allow any request to any host: then nothing is lost if nobody judges where a redirect leads.
+    #[must_use]
+    pub fn allows_everything(&self) -> bool {
+        self.rules.allow_everything()
+    }
+
+    /// Whether a request is for the machine that makes it, as far as the rules leave that open.
+    #[must_use]
+    pub fn is_for_guest(&self, head: &RequestHead) -> bool {
+        is_for_guest(&self.rules, &self.limits, head)
+    }
+
+    /// Judges a request.
+    ///
+    /// # Errors
+    /// If it is malformed, not allowed, or one too many.
+    pub fn request(&self, head: &RequestHead) -> Result<Judged, Error> {
+        self.allowed(Request::new(head, &self.limits)?)
+    }
+
+    /// The request that a response asks for by a redirect, if the head of `judged` has those followed; judged as well.
+    ///
+    /// # Errors
+    /// As of [`Judge::request`], and if there were `hop` redirects already and may be no more.
+    pub fn redirected(
+        &self,
+        judged: &Judged,
+        (status, headers): (u16, &[Header]),
+        hop: u32,
+    ) -> Result<Option<Judged>, Error> {
+        let Some(limit) = judged.0.follow else { return Ok(None) };
+        let mut locations = HeaderMap::new();
+        for header in headers.iter().filter(|h| h.name.eq_ignore_ascii_case("location")) {
+            let value = HeaderValue::from_bytes(&header.value);
+            locations.append(LOCATION, value.map_err(|e| Error::Malformed(e.to_string()))?);
+        }
+        let status = StatusCode::from_u16(status).map_err(|e| Error::Malformed(e.to_string()))?;
+        match judged.0.redirected(status, &locations)? {
+            None => Ok(None),
+            Some(_) if hop >= limit => Err(Error::Redirects(limit)),
+            Some(next) => self.allowed(next).map(Some),
+        }
+    }
+
+    fn allowed(&self, request: Request) -> Result<Judged, Error> {
+        let permit = self.rules.check(request.method.as_str(), &request.url);
+        let permit = permit.map_err(Error::Refused)?;
+        let address = match request.url.host() {
+            Some(Host::Ipv4(ip)) => Some(IpAddr::V4(ip)),
+            Some(Host::Ipv6(ip)) => Some(IpAddr::V6(ip)),
+            Some(Host::Domain(name)) if is_localhost(name) => Some(Ipv4Addr::LOCALHOST.into()),
+            Some(Host::Domain(_)) | None => None,
+        };
+        if let Some(address) = address {
+            let host = request.url.host_str().unwrap_or_default().to_owned();
+            permit.reaches(address).map_err(|class| Error::Address { host, class })?;
+        }
+        self.counters.request(&self.limits)?;
+        Ok(Judged(request))
+    }
+
+    /// Counts bytes of a request's body, which has `before` already.
+    ///
+    /// # Errors
+    /// If they are more than there may be.
+    pub fn sends(&self, before: u64, bytes: u64) -> Result<(), Error> {
+        if before.saturating_add(bytes) > self.limits.upload {
+            return Err(Error::Limit(Limit::Upload));
+        }
+        self.counters.sent(bytes, &self.limits)
+    }
+
+    /// The same for a response's.
+    ///
+    /// # Errors
+    /// As of [`Judge::sends`].
+    pub fn receives(&self, before: u64, bytes: u64) -> Result<(), Error> {
+        if before.saturating_add(bytes) > self.limits.download {
+            return Err(Error::Limit(Limit::Download));
+        }
+        self.counters.received(bytes, &self.limits)
+    }
+
+    /// Looks at the size of a response's head.
+    ///
+    /// # Errors
+    /// If it is larger than the limits say.
+    pub fn heads(&self, headers: &[Header]) -> Result<(), Error> {
+        let bytes: usize = headers.iter().map(|h| h.name.len() + h.value.len()).sum();
+        let fits = headers.len() <= self.limits.headers as usize
+            && bytes <= self.limits.header_bytes as usize;
+        if fits { Ok(()) } else { Err(Error::Limit(Limit::Headers)) }
+    }
+}
+
+impl Judged {
+    #[must_use]
+    pub fn method(&self) -> &str {
+        self.0.method.as_str()
+    }
+
+    #[must_use]
+    pub fn url(&self) -> &str {
+        self.0.url.as_str()
+    }
+
+    /// Names, in small letters, and values.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.0.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()))
+    }
+
+    /// How long it may take.
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        self.0.total
+    }
+
+    /// Whether its body is sent: a redirect may have made it one without.
+    #[must_use]
+    pub fn has_body(&self) -> bool {
+        self.0.body != crate::message::BodyLength::None
+    }
+
+    /// Whether it may have a body at all, as the Fetch standard has it.
+    #[must_use]
+    pub fn may_have_body(&self) -> bool {
+        self.0.method != Method::GET && self.0.method != Method::HEAD
+    }
+
+    /// Whether redirects go to the guest.
+    #[must_use]
+    pub fn redirect(&self) -> Redirect {
+        self.0.follow.map_or(Redirect::Manual, Redirect::Follow)
+    }
+}
+
+/// Whether a request is for the machine that makes it: its host is a loopback address or `localhost`, and no rule names it.
+pub(crate) fn is_for_guest(rules: &Rules, limits: &Limits, head: &RequestHead) -> bool {
+    let Ok(Request { url, .. }) = Request::new(head, limits) else { return false };
+    is_own(&url).is_some_and(|name| !rules.names(&name, url.port_or_known_default().unwrap_or(0)))
+}
+
+/// The host of a URL if it is a name or address of the machine itself.
+fn is_own(url: &Url) -> Option<String> {
+    let (own, name) = match url.host()? {
+        Host::Domain(name) => (is_localhost(name), name.to_owned()),
+        Host::Ipv4(ip) => (ip.is_loopback() || ip.is_unspecified(), ip.to_string()),
+        Host::Ipv6(ip) => {
+            let plain = IpAddr::V6(ip).to_canonical();
+            (plain.is_loopback() || plain.is_unspecified(), ip.to_string())
+        }
+    };
+    own.then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::address::Class;
+
+    fn judge(allow: &[&str], deny: &[&str]) -> Judge {
+        let rules = |all: &[&str]| all.iter().map(|r| r.parse().expect("a rule")).collect();
+        let rules = Rules { allow: rules(allow), deny: rules(deny) };
+        Judge::new(rules, Limits::default()).expect("no places")
+    }
+
+    #[test]
+    fn a_place_is_refused() {
+        let rule = "GET http://a.b/ at 10.0.0.0/8".parse().expect("a rule");
+        let rules = Rules { allow: vec![rule], deny: vec![] };
+        assert!(Judge::new(rules, Limits::default()).is_err());
+    }
+
+    #[test]
+    fn addresses_are_judged_and_names_are_not_resolved() {
+        let all = judge(&["* *://*"], &[]);
+        let of = |url: &str| all.request(&RequestHead::new("GET", url)).map(|j| j.url().to_owned());
+        assert_eq!(of("http://a.invalid"), Ok("http://a.invalid/".to_owned()));
+        let class = |url: &str| match of(url) {
+            Err(Error::Address { class, .. }) => class,
+            other => panic!("{url}: {other:?}"),
+        };
+        assert_eq!(class("http://10.0.0.1/"), Class::Private);
+        assert_eq!(class("http://169.254.169.254/latest"), Class::Metadata);
+        // A number is an address, however it is written.
+        assert_eq!(class("http://2130706433/"), Class::Loopback);
+        assert_eq!(class("http://0x7f.1/"), Class::Loopback);
+        assert_eq!(class("http://x.localhost/"), Class::Loopback);
+        let named = judge(&["GET http://127.0.0.1:8000/a/"], &[]);
+        assert!(named.request(&RequestHead::new("GET", "http://127.0.0.1:8000/a/b")).is_ok());
+        let refused = |url| matches!(named.request(&url), Err(Error::Refused(_)));
+        assert!(refused(RequestHead::new("POST", "http://127.0.0.1:8000/a/b")));
+        assert!(refused(RequestHead::new("GET", "http://127.0.0.1:8000/a/../b")));
+        assert!(refused(RequestHead::new("GET", "http://127.0.0.1:8001/a/b")));
+    }
+
+    #[test]
+    fn everything_is_what_nothing_denies() {
+        assert!(judge(&["* *://*:*"], &[]).allows_everything());
+        for (allow, deny) in [
+            (&["* *://*:*"][..], &["GET http://a/"][..]),
+            (&["* *://*"], &[]),
+            (&["GET *://*:*"], &[]),
+            (&["* https://*:*"], &[]),
+            (&["* *://*:*/x/"], &[]),
+            (&["* *://*.com:*"], &[]),
+            (&[], &[]),
+        ] {
+            assert!(!judge(allow, deny).allows_everything(), "{allow:?} {deny:?}");
+        }
+    }
+
+    #[test]
+    fn each_hop_is_judged() {
+        let judge = judge(&["* http://a.b/", "GET http://c.d/"], &[]);
+        let mut head = RequestHead::new("POST", "http://a.b/x");
+        head.redirect = Redirect::Follow(1);
+        let judged = judge.request(&head).expect("allowed");
+        let to = |place: &str| {
+            vec![Header { name: "Location".into(), value: place.as_bytes().to_vec() }]
+        };
+        let go = |place: &str, status, hop| judge.redirected(&judged, (status, &to(place)), hop);
+        let next = go("http://c.d/", 303, 0).expect("allowed").expect("a redirect");
+        assert_eq!((next.method(), next.url()), ("GET", "http://c.d/"));
+        assert!(matches!(go("http://c.d/", 307, 0), Err(Error::Refused(_))));
+        assert!(matches!(go("http://e.f/", 303, 0), Err(Error::Refused(_))));
+        assert!(matches!(go("/y", 303, 1), Err(Error::Redirects(1))));
+        assert!(matches!(go("/y", 200, 0), Ok(None)));
+    }
+}

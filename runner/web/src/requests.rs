@@ -1,0 +1,401 @@
+//! Requests of guests to hosts outside: the node `/.box/http`, by the page's `fetch`.
+//!
+//! Rules are judged here, and the page makes what they allow: it is given one request at a time, in the form that was
+//! judged, and never a guest's own words. What it has got it tells the kernel's first worker, which gives the answer that
+//! the guest waits for.
+//!
+//! # Invariants
+//! - The page is asked for nothing that no rule allows; a redirect is a request of its own.
+//! - A request's body is kept until its response is there, and counts against the session's memory limit.
+//! - What a call has begun is given up when it ends; the page is told so.
+
+use crate::ffi;
+use crate::lock;
+use crate::outcome::{Failure, Kind, told};
+use box_abi::http::{Answer as Reply, PART, Request, Response, Step};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+use wasibox_bridge::{
+    BodyLength, Error, Header, Judge, Judged, Limits, Redirect, RequestHead, Rule, Rules,
+};
+use wasibox_vfs::{Answer, Budget, Reservation, Service, Vfs};
+
+/// Most requests that are open at once, as natively.
+const OPEN: usize = 64;
+
+/// What guests may ask for, as the page says it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Policy {
+    #[serde(default)]
+    allow: Vec<Rule>,
+    #[serde(default)]
+    deny: Vec<Rule>,
+}
+
+/// What the page is asked for.
+#[derive(Serialize)]
+struct Asked<'a> {
+    method: &'a str,
+    url: &'a str,
+    headers: Vec<(&'a str, String)>,
+    /// In milliseconds.
+    time: u64,
+    /// Whether the page may follow redirects, which it is not told of.
+    follow: bool,
+}
+
+/// What the page has got: one of these.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Got {
+    Head {
+        status: u16,
+        url: String,
+        headers: Vec<(String, String)>,
+    },
+    /// The exit status that curl(1) has for it, and why.
+    Failed {
+        code: u8,
+        why: String,
+    },
+}
+
+/// Where a request is.
+enum Stage {
+    /// Its body is written.
+    Body,
+    /// The page makes it; somebody waits for the head.
+    Asked(Answer),
+    /// The response is there; somebody may wait for the next part.
+    Reads(Option<Answer>),
+}
+
+struct Exchange {
+    judged: Judged,
+    stage: Stage,
+    /// How long the body is to be, if that was said.
+    length: Option<u64>,
+    body: Vec<u8>,
+    held: Reservation,
+    redirects: u32,
+    received: u64,
+}
+
+#[derive(Default)]
+struct Open {
+    next: u32,
+    all: HashMap<u32, Exchange>,
+}
+
+/// Serves the session's requests.
+struct Requests {
+    judge: Judge,
+    budget: Arc<Budget>,
+    open: Mutex<Open>,
+}
+
+static REQUESTS: OnceLock<Arc<Requests>> = OnceLock::new();
+
+/// Lets guests make requests from now on, by rules as JSON.
+pub fn allow(policy: &[u8], vfs: &Vfs, budget: &Arc<Budget>) -> Result<(), Failure> {
+    let invalid =
+        |why: &dyn std::fmt::Display| Failure::new(Kind::Invalid, format!("network: {why}"));
+    let Policy { allow, deny } = serde_json::from_slice(policy).map_err(|e| invalid(&e))?;
+    if allow.is_empty() {
+        return Ok(());
+    }
+    let judge = Judge::new(Rules { allow, deny }, Limits::default()).map_err(|e| invalid(&e))?;
+    let requests = Arc::new(Requests { judge, budget: budget.clone(), open: Mutex::default() });
+    if REQUESTS.set(requests.clone()).is_err() {
+        return Err(Failure::new(Kind::Conflict, "network: it was said already"));
+    }
+    vfs.set_service(Some(requests));
+    Ok(())
+}
+
+/// A call begins.
+pub fn begin() {
+    if let Some(requests) = REQUESTS.get() {
+        requests.judge.begin_call();
+    }
+}
+
+/// A call has ended: what it has begun is given up.
+pub fn end() {
+    let Some(requests) = REQUESTS.get() else { return };
+    let left = std::mem::take(&mut lock(&requests.open).all);
+    left.keys().for_each(|n| ffi::request_close(*n));
+}
+
+/// The page has the head of a response or a failure, as JSON; whether anybody wants to know.
+pub fn responded(number: u32, got: &[u8]) -> bool {
+    let Some(requests) = REQUESTS.get() else { return false };
+    let got = serde_json::from_slice(got)
+        .unwrap_or_else(|e| Got::Failed { code: 56, why: e.to_string() });
+    requests.responded(number, got)
+}
+
+/// The page has a part of a response's body, an empty one at its end; whether anybody wants it.
+pub fn received(number: u32, part: Vec<u8>) -> bool {
+    REQUESTS.get().is_some_and(|requests| requests.received(number, part))
+}
+
+fn reply(answer: Answer, reply: &Reply) {
+    answer.give(Ok(reply.encode()));
+}
+
+fn failed(code: u8, why: &str) -> Reply {
+    Reply::Failed { code, why: why.into() }
+}
+
+fn error(e: &Error) -> Reply {
+    failed(e.curl_code(), &e.to_string())
+}
+
+/// Bytes of a header as JavaScript has them: a character for each.
+fn characters(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| char::from(*b)).collect()
+}
+
+fn bytes(characters: &str) -> Vec<u8> {
+    characters.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect()
+}
+
+impl Requests {
+    fn open(&self, request: &Request) -> Reply {
+        let Some(head) = head(request) else {
+            return failed(3, "URL rejected: it is no text");
+        };
+        if self.judge.is_for_guest(&head) {
+            return Reply::Own;
+        }
+        let mut open = lock(&self.open);
+        if open.all.len() >= OPEN {
+            return failed(7, "too many requests are open");
+        }
+        let judged = match self.judge.request(&head) {
+            Ok(judged) => judged,
+            Err(e) => return error(&e),
+        };
+        if !judged.may_have_body() && request.body != Some(0) {
+            let why = format!("a page sends no body with {}", judged.method());
+            return failed(55, &why);
+        }
+        let Some(held) = self.budget.reserve(0) else { return failed(27, "out of memory") };
+        open.next = open.next.wrapping_add(1);
+        let number = open.next;
+        let (stage, body) = (Stage::Body, Vec::new());
+        let length = request.body;
+        let exchange = Exchange { judged, stage, length, body, held, redirects: 0, received: 0 };
+        open.all.insert(number, exchange);
+        Reply::Opened(number.into())
+    }
+
+    fn write(&self, exchange: &mut Exchange, part: &[u8]) -> Reply {
+        if !matches!(exchange.stage, Stage::Body) {
+            return failed(2, "the body has ended");
+        }
+        let (before, more) = (exchange.body.len() as u64, part.len() as u64);
+        if exchange.length.is_some_and(|length| before + more > length) {
+            return error(&Error::Length);
+        }
+        if let Err(e) = self.judge.sends(before, more) {
+            return error(&e);
+        }
+        if !exchange.held.grow(more) {
+            return failed(27, "out of memory");
+        }
+        exchange.body.extend_from_slice(part);
+        Reply::Done
+    }
+
+    fn make(&self, number: u32, exchange: &Exchange) {
+        let judged = &exchange.judged;
+        let headers = judged.headers().map(|(name, value)| (name, characters(value))).collect();
+        let asked = Asked {
+            method: judged.method(),
+            url: judged.url(),
+            headers,
+            time: u64::try_from(judged.time().as_millis()).unwrap_or(u64::MAX),
+            follow: self.judge.allows_everything(),
+        };
+        let body = if judged.has_body() { exchange.body.as_slice() } else { &[] };
+        ffi::request(number, &told(&asked), body);
+    }
+
+    fn responded(&self, number: u32, got: Got) -> bool {
+        let mut open = lock(&self.open);
+        let Some(exchange) = open.all.get_mut(&number) else { return false };
+        let (answer, is_head) = match std::mem::replace(&mut exchange.stage, Stage::Reads(None)) {
+            Stage::Asked(answer) => (answer, true),
+            Stage::Reads(Some(answer)) => (answer, false),
+            stage => {
+                exchange.stage = stage;
+                return false;
+            }
+        };
+        let got = match got {
+            Got::Head { status, url, headers } if is_head => {
+                self.head(exchange, status, url, headers)
+            }
+            Got::Head { .. } => Err(failed(56, "the page has told a head twice")),
+            Got::Failed { code, why } => Err(failed(code, &why)),
+        };
+        match got {
+            // A redirect that is followed.
+            Ok(None) => {
+                exchange.stage = Stage::Asked(answer);
+                self.make(number, exchange);
+                true
+            }
+            Ok(Some(response)) => {
+                exchange.body = Vec::new();
+                exchange.held.shrink_to(0);
+                drop(open);
+                reply(answer, &Reply::Head(response));
+                true
+            }
+            Err(why) => {
+                open.all.remove(&number);
+                drop(open);
+                reply(answer, &why);
+                false
+            }
+        }
+    }
+
+    /// The response, unless it is a redirect that is followed.
+    fn head(
+        &self,
+        exchange: &mut Exchange,
+        status: u16,
+        url: String,
+        headers: Vec<(String, String)>,
+    ) -> Result<Option<Response>, Reply> {
+        let header = |(name, value): (String, String)| Header { name, value: bytes(&value) };
+        let headers: Vec<Header> = headers.into_iter().map(header).collect();
+        self.judge.heads(&headers).map_err(|e| error(&e))?;
+        let hop = exchange.redirects;
+        let next = self.judge.redirected(&exchange.judged, (status, &headers), hop);
+        if let Some(next) = next.map_err(|e| error(&e))? {
+            exchange.redirects += 1;
+            exchange.judged = next;
+            return Ok(None);
+        }
+        let headers = headers.into_iter().map(|h| (bytes(&h.name), h.value)).collect();
+        let (url, redirects) = (url.into_bytes(), exchange.redirects);
+        // Nobody tells a page which version of HTTP it was.
+        Ok(Some(Response { status, version: 11, url, redirects, headers }))
+    }
+
+    fn received(&self, number: u32, part: Vec<u8>) -> bool {
+        let mut open = lock(&self.open);
+        let Some(exchange) = open.all.get_mut(&number) else { return false };
+        let Stage::Reads(waits) = &mut exchange.stage else { return false };
+        let Some(answer) = waits.take() else { return false };
+        let more = part.len() as u64;
+        let counted = self.judge.receives(exchange.received, more);
+        exchange.received += more;
+        if counted.is_err() || part.len() > PART {
+            open.all.remove(&number);
+        }
+        drop(open);
+        match counted {
+            Ok(()) => reply(answer, &Reply::Body(part)),
+            Err(e) => {
+                reply(answer, &error(&e));
+                return false;
+            }
+        }
+        true
+    }
+
+    /// A step of an open request.
+    fn act(&self, step: Step, answer: Answer) {
+        let number = match &step {
+            Step::Body(n, _) | Step::End(n) | Step::Read(n) | Step::Close(n) => *n,
+            Step::Open(_) | Step::Names(..) => 0,
+        };
+        let none = || failed(42, "there is no such request");
+        let Ok(number) = u32::try_from(number) else { return reply(answer, &none()) };
+        let mut open = lock(&self.open);
+        if let Step::Close(_) = step {
+            let was_there = open.all.remove(&number).is_some();
+            drop(open);
+            if was_there {
+                ffi::request_close(number);
+            }
+            return reply(answer, &Reply::Done);
+        }
+        let Some(exchange) = open.all.get_mut(&number) else {
+            drop(open);
+            return reply(answer, &none());
+        };
+        let said = match (step, &mut exchange.stage) {
+            (Step::Body(_, part), _) => self.write(exchange, &part),
+            (Step::End(_), Stage::Body) => {
+                let whole = exchange.length.is_none_or(|n| n == exchange.body.len() as u64);
+                if whole {
+                    exchange.stage = Stage::Asked(answer);
+                    return self.make(number, exchange);
+                }
+                error(&Error::Length)
+            }
+            (Step::Read(_), Stage::Reads(waits @ None)) => {
+                *waits = Some(answer);
+                return ffi::request_read(number);
+            }
+            _ => failed(2, "that is no step that can be next"),
+        };
+        drop(open);
+        reply(answer, &said);
+    }
+}
+
+fn head(r: &Request) -> Option<RequestHead> {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
+    let header = |(name, value): &(Vec<u8>, Vec<u8>)| {
+        Some(Header { name: text(name)?, value: value.clone() })
+    };
+    let some = |ms: u64| (ms > 0).then_some(ms);
+    Some(RequestHead {
+        method: text(&r.method)?,
+        url: text(&r.url)?,
+        headers: r.headers.iter().map(header).collect::<Option<_>>()?,
+        body: match r.body {
+            Some(0) => BodyLength::None,
+            Some(n) => BodyLength::Bytes(n),
+            None => BodyLength::Unknown,
+        },
+        redirect: match r.redirects {
+            0 => Redirect::Manual,
+            n => Redirect::Follow(n),
+        },
+        max_time_ms: some(r.time),
+        connect_time_ms: some(r.connect_time),
+    })
+}
+
+impl Service for Requests {
+    fn has(&self, name: &str) -> bool {
+        name == "http"
+    }
+
+    fn ask(&self, _: &str, request: Vec<u8>, answer: Answer) {
+        match Step::decode(&request) {
+            None => reply(answer, &failed(2, "not a request")),
+            Some(Step::Open(request)) => {
+                let opened = self.open(&request);
+                reply(answer, &opened);
+            }
+            Some(Step::Names(port, host)) => {
+                let is_named = std::str::from_utf8(&host).is_ok_and(|h| self.judge.names(h, port));
+                let no = || failed(7, "no rule of the sandbox's policy names it");
+                reply(answer, &if is_named { Reply::Done } else { no() });
+            }
+            Some(step) => self.act(step, answer),
+        }
+    }
+}
