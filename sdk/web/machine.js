@@ -18,6 +18,8 @@ const GUEST = 2;
 const TAKEN = 3;
 /** How long a guest that is to end may take to come to a call: then nobody has to end its worker. */
 const GRACE = 5;
+/** How long a worker that the kernel lets go takes to say that it is free. */
+const COMING = 20;
 
 export const bytesOf = (data) => (typeof data === 'string' ? new TextEncoder().encode(data) : data);
 
@@ -273,6 +275,9 @@ export class Machine {
       case 'need':
         this.#wake(message.flag, () => this.#need(message.program));
         break;
+      case 'makeRoom':
+        this.#wake(message.flag, () => this.#makeRoom());
+        break;
       case 'fetch': {
         const { to, length } = message;
         this.#wake(message.flag, async () => {
@@ -350,6 +355,15 @@ export class Machine {
     this.#terminate(running.worker)
       .then(() => this.ask('reap', { slot }))
       .catch(() => {});
+  }
+
+  /**
+   * Ends the workers that wait: memories of guests that have ended there stay until their collector comes by, and engines
+   * have room for some hundred memories in all.
+   */
+  async #makeRoom() {
+    await new Promise((resolve) => setTimeout(resolve, COMING));
+    await Promise.all(this.#free.splice(0).map((worker) => this.#terminate(worker)));
   }
 
   /** Ends a worker that posts no more, once all that it has posted was heard. */

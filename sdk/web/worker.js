@@ -27,6 +27,10 @@ let kernel;
 /** The guest that runs here, or stays for its next cell, and which parts of its memory are dirty. */
 let guest = null;
 let dirty = null;
+/** A guest that has ended here, put back to what it began as: the next process of its program has it. */
+let spare = null;
+/** Bytes of a memory that is not kept for another process. */
+const LARGE = 32 << 20;
 /** By entry (`ffi::run`): what a guest exports for it. */
 const ENTRIES = ['_start', 'wasibox_resume', 'wasibox_prepare', 'wasibox_cell'];
 /** Bytes of a page. */
@@ -88,7 +92,7 @@ const host = {
   guest_begin(program, from, length, at, size) {
     [from, length, at, size] = [from >>> 0, length >>> 0, at >>> 0, size >>> 0];
     host.forget_guest();
-    if (!begin(program)) return 0;
+    if (!begin(program, size === 0)) return 0;
     if (size === 0) return 1;
     const begins = guestBytes().length;
     if (!host.guest_grow(size)) return 0;
@@ -98,6 +102,18 @@ const host = {
     bytes.fill(0, at + length, Math.max(begins, at + length));
     return 1;
   },
+  guest_can_begin_again: () => (guest?.stack !== undefined && guestBytes().length < LARGE ? 1 : 0),
+  guest_begin_again(from, length, at) {
+    [from, length, at] = [from >>> 0, length >>> 0, at >>> 0];
+    const bytes = guestBytes();
+    bytes.fill(0, 0, at);
+    bytes.set(kernelBytes(from + length).subarray(from, from + length), at);
+    bytes.fill(0, at + length);
+    guest.exports.__stack_pointer.value = guest.stack;
+    spare = guest;
+    host.forget_guest();
+  },
+  make_room: () => void asked({ type: 'makeRoom' }),
   guest_grow(size) {
     const more = Math.ceil(((size >>> 0) - guestBytes().length) / PAGE);
     try {
@@ -176,11 +192,17 @@ function late(program) {
 }
 
 /** Makes the guest: an instance of a program of the image. False if there is none, or no room for it. */
-function begin(program) {
+function begin(program, mayBeSpare) {
+  if (mayBeSpare && spare?.program === program) {
+    [guest, spare] = [spare, null];
+    return true;
+  }
   try {
     const module = modules[program] ?? late(program);
     if (!module) return false;
-    guest = new WebAssembly.Instance(module, importsOf(module));
+    const { exports } = new WebAssembly.Instance(module, importsOf(module));
+    // Of our modules all that changes is in the memory, but for this one; those that do not show it stay for one process.
+    guest = { program, exports, stack: exports.__stack_pointer?.value };
     return true;
   } catch {
     return false;

@@ -13,6 +13,9 @@ mod imports {
         pub fn guest_write(at: u32, from: *const u8, len: usize);
         pub fn guest_signal(signal: u32) -> u32;
         pub fn guest_begin(program: u32, from: *const u8, len: usize, at: u32, size: usize) -> u32;
+        pub fn guest_can_begin_again() -> u32;
+        pub fn guest_begin_again(from: *const u8, len: usize, at: u32);
+        pub fn make_room();
         pub fn guest_grow(size: usize) -> u32;
         pub fn guest_settle();
         pub fn guest_changed(to: *mut u32, most: usize) -> usize;
@@ -80,6 +83,28 @@ pub fn guest_begin(program: u32, memory: Option<(&[u8], u32, usize)>) -> bool {
     // JUSTIFICATION: as above.
     // SAFETY: it reads the bytes before it returns.
     unsafe { imports::guest_begin(program, bytes.as_ptr(), bytes.len(), at, size) != 0 }
+}
+
+/// Whether the guest of this worker can be put back to what it began as.
+pub fn guest_can_begin_again() -> bool {
+    // JUSTIFICATION: as above.
+    // SAFETY: it has no preconditions; without a guest it cannot.
+    unsafe { imports::guest_can_begin_again() != 0 }
+}
+
+/// Puts the guest of this worker, which has ended and can be put back, to what its program begins as: these bytes from `at`
+/// on, and zeros. It waits for the next process of its program.
+pub fn guest_begin_again((bytes, at): (&[u8], u32)) {
+    // JUSTIFICATION: as above.
+    // SAFETY: it reads the bytes before it returns.
+    unsafe { imports::guest_begin_again(bytes.as_ptr(), bytes.len(), at) }
+}
+
+/// Has the page end the workers that wait with it, and what they hold of guests that have ended.
+pub fn make_room() {
+    // JUSTIFICATION: as above.
+    // SAFETY: it has no preconditions.
+    unsafe { imports::make_room() }
 }
 
 /// Makes the guest's memory that large, if it is smaller; false if there is no room.

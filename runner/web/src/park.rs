@@ -56,13 +56,16 @@ pub fn begin(program: Program, prepared: Option<&Arc<Template>>, stays: bool) ->
     if !ffi::guest_begin(program.0, memory) {
         return false;
     }
+    let whole = || {
+        let mut memory = vec![0; ffi::guest_size()];
+        ffi::guest_read(0, &mut memory);
+        memory
+    };
+    let of_module = || prepare::of_module(program, whole);
+    if prepared.is_none() && ffi::guest_can_begin_again() {
+        of_module();
+    }
     if stays {
-        let whole = || {
-            let mut memory = vec![0; ffi::guest_size()];
-            ffi::guest_read(0, &mut memory);
-            memory
-        };
-        let of_module = || prepare::of_module(program, whole);
         let template = prepared.cloned().unwrap_or_else(of_module);
         let is_prepared = prepared.is_some();
         HERE.set(Some(Here { template, is_prepared, told: Layers::new() }));
@@ -111,6 +114,17 @@ pub fn change() -> Option<Change> {
         });
         Some(Change { keep, layer, size: ffi::guest_size(), is_prepared: *is_prepared })
     })
+}
+
+/// The guest of this worker, of that program, has ended. If its program allows it, it is put back to what it began as, and
+/// the next one of that program begins with it: an instance takes longer to make than a memory to fill.
+pub fn ended(program: Program) {
+    HERE.set(None);
+    let template = prepare::known_of_module(program).filter(|_| ffi::guest_can_begin_again());
+    match template {
+        Some(template) => ffi::guest_begin_again((&template.content, template.start as u32)),
+        None => ffi::forget_guest(),
+    }
 }
 
 /// The guest of this worker is no more.

@@ -74,6 +74,11 @@ pub fn of_module(program: Program, look: impl FnOnce() -> Vec<u8>) -> Arc<Templa
     all.entry(program.0).or_insert_with(made).clone()
 }
 
+/// What a program's memory begins with if it was not prepared, once somebody has looked.
+pub fn known_of_module(program: Program) -> Option<Arc<Template>> {
+    lock(&OF_MODULE).get(&program.0).cloned()
+}
+
 /// As `runner/sandbox/src/snapshot.rs` has it.
 const TIMEOUT: Duration = Duration::from_secs(120);
 const MEMORY: u64 = 256 << 20;

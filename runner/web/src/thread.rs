@@ -47,6 +47,11 @@ impl Idle {
         Some(receiver)
     }
 
+    /// Lets them all go.
+    fn let_go(&self) {
+        lock(&self.0).clear();
+    }
+
     /// Gives a job to the worker that began to wait last of those that have its program.
     fn hand_over(&self, job: Job) -> Option<Job> {
         let program = 1u32.checked_shl(job.program.0).unwrap_or(0);
@@ -85,18 +90,23 @@ fn work(first: Job) {
     let mut stands = false;
     loop {
         let host = job.process.kernel.host.clone();
-        let standing = serve(job, stands);
-        stands = false;
-        if let Some(next) = standing {
-            drop(host);
-            match next.recv() {
-                Ok(next) => (job, stands) = (next, true),
-                // The interpreter is not wanted any more; the page has a use for the worker.
-                Err(_) => return park::forget(),
+        let program = match serve(job, stands) {
+            Left::Stands(next) => {
+                drop(host);
+                match next.recv() {
+                    Ok(next) => (job, stands) = (next, true),
+                    // The interpreter is not wanted any more; the page has a use for the worker.
+                    Err(_) => return park::forget(),
+                }
+                continue;
             }
-            continue;
-        }
-        let Some(next) = host.idle.wait_here() else { return };
+            Left::Ended(program) => program,
+        };
+        stands = false;
+        let next = host.idle.wait_here();
+        // Nobody waits for this; the next process does so at most.
+        park::ended(program);
+        let Some(next) = next else { return };
         // Waiting must not keep the session alive; its end ends the wait.
         drop(host);
         match next.recv() {
@@ -132,8 +142,16 @@ enum After {
     Full,
 }
 
-/// Runs a process to its end and reports it. Where its next cell comes from, if it is an interpreter that stays.
-fn serve(job: Job, mut goes_on: bool) -> Option<Receiver<Job>> {
+/// What a process leaves in its worker.
+enum Left {
+    /// An interpreter, and where its next cell comes from.
+    Stands(Receiver<Job>),
+    /// The guest of an ended process, of that program.
+    Ended(Program),
+}
+
+/// Runs a process to its end and reports it.
+fn serve(job: Job, mut goes_on: bool) -> Left {
     let Job { process, program, loaded, entry, memory, ready } = job;
     process.begin();
     wasibox_vfs::budget::take_refused_here();
@@ -143,7 +161,7 @@ fn serve(job: Job, mut goes_on: bool) -> Option<Receiver<Job>> {
         // There are as many as processes may be.
         complain(&process, "there is no worker for it");
         finish(&process, Status::Exited(126));
-        return None;
+        return Left::Ended(program);
     };
     lock(&RUNNING).get_or_insert_default().insert(slot, process.clone());
     process.watch.runs_at(slot, generation);
@@ -163,10 +181,12 @@ fn serve(job: Job, mut goes_on: bool) -> Option<Receiver<Job>> {
         let ran = if is_there { run(&process, &next, (slot, generation)) } else { Ran::Cannot };
         match after(&process, &next, ran, &mut answer) {
             After::Status(status) => break status,
-            After::Next(another) => next = another,
+            After::Next(another) => {
+                park::ended(next.program);
+                next = another;
+            }
             After::Full => break full(&process),
         }
-        park::forget();
         // The old one's is given back first.
         drop(memory.take());
         memory = process.kernel.budget.reserve(process.kernel.host.needs(&next.loaded, next.entry));
@@ -179,19 +199,23 @@ fn serve(job: Job, mut goes_on: bool) -> Option<Receiver<Job>> {
     lock(&RUNNING).get_or_insert_default().remove(&slot);
     slots::give(None);
     let standing = keep(&process, next.entry, answer, memory);
-    if standing.is_none() {
-        park::forget();
-    }
     finish(&process, status);
-    standing
+    standing.map_or(Left::Ended(next.program), Left::Stands)
 }
 
 /// Runs a program, or a cell of it, in this worker.
 fn run(process: &Process, next: &Next, place: (u32, u32)) -> Ran {
     let kind = process.kernel.cell_kind();
     let stays = matches!(next.entry, Entry::Cell { .. });
-    if !next.goes_on && !park::begin(next.program, next.prepared(), stays) {
-        return Ran::Cannot;
+    let begin = || park::begin(next.program, next.prepared(), stays);
+    if !next.goes_on && !begin() {
+        // Engines have room for some hundred memories, and those that ended guests had take it up until their worker's
+        // collector comes by; which it does not in a worker that waits.
+        process.kernel.host.idle.let_go();
+        ffi::make_room();
+        if !begin() {
+            return Ran::Cannot;
+        }
     }
     slots::to_guest();
     let ran = ffi::run(next.entry, kind, place);

@@ -418,6 +418,13 @@ export function define(sdk, at, test, native, world) {
     assert.ok(grown <= 1 << 20, `the kernel's memory has grown by ${grown}`);
   });
 
+  // Engines have room for some hundred memories, which ended guests must not use up.
+  test('a thousand processes after another', async () => {
+    const script = 'for n in {1..500}; do cat <(echo $n); done; for n in {1..500}; do x=$(echo $n | wc -c); done; echo $x';
+    const numbers = Array.from({ length: 500 }, (_, n) => `${n + 1}\n`).join('');
+    assert.deepEqual(await out(script), ok(`${numbers}4\n`));
+  });
+
   if (isNode) {
     test('a store is of pages', async () => {
       await assert.rejects(Session.create({ ...at, store: 's' }), InvalidError);

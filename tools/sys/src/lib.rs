@@ -12,6 +12,7 @@
 //! | `events` | caught signals, interruptible waits, CPU times |
 //! | `net` | connections on the loopback |
 //! | `errno` | error texts as `strerror(3)` gives them |
+//! | `heap` | where the allocator gets memory from, wasm32 only |
 //! | `path` | byte strings to paths and back |
 //! | `stdio` | ownership of descriptors 0, 1, 2 and of those inherited from a parent shell |
 //!
@@ -25,6 +26,8 @@
 pub mod errno;
 pub mod events;
 pub mod fake;
+#[cfg(target_os = "wasi")]
+mod heap;
 pub mod meta;
 pub mod net;
 pub mod path;

@@ -1,0 +1,42 @@
+//! Where the allocator gets memory from: `sbrk`, in the place of wasi-libc's.
+//!
+//! That one asks the engine to grow the memory for each piece. A host that runs one program after another in one instance
+//! puts a memory back to what it began as, but no engine makes one smaller: so what is there beyond the heap is taken
+//! first. It is zeros, as new memory is.
+
+use core::arch::wasm32::{memory_grow, memory_size};
+use core::ffi::c_void;
+use core::ptr::without_provenance_mut;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+const PAGE: usize = 1 << 16;
+/// What `sbrk` gives if there is no memory.
+const NONE: *mut c_void = without_provenance_mut(usize::MAX);
+
+/// Where the heap ends; 0 until somebody asks.
+static END: AtomicUsize = AtomicUsize::new(0);
+
+unsafe extern "C" {
+    /// The end of the memory that the module begins with, from the linker.
+    static __heap_end: u8;
+}
+
+/// Moves the end of the heap up by that many bytes, whole pages; gives where it was. Dlmalloc, its only caller, asks for
+/// nothing else.
+// JUSTIFICATION: the C library's allocator calls it by this name.
+// SAFETY: nothing else of the program has it, as wasi-libc's own is not linked then.
+#[unsafe(no_mangle)]
+extern "C" fn sbrk(increment: isize) -> *mut c_void {
+    let end = match END.load(Ordering::Relaxed) {
+        0 => (&raw const __heap_end).addr(),
+        end => end,
+    };
+    let wanted = usize::try_from(increment).ok().and_then(|more| end.checked_add(more));
+    let Some(wanted) = wanted.filter(|wanted| wanted.is_multiple_of(PAGE)) else { return NONE };
+    let missing = (wanted / PAGE).saturating_sub(memory_size(0));
+    if missing > 0 && memory_grow(0, missing) == usize::MAX {
+        return NONE;
+    }
+    END.store(wanted, Ordering::Relaxed);
+    without_provenance_mut(end)
+}
