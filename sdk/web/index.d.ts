@@ -24,6 +24,11 @@ export interface CreateOptions {
    * as far as they allow (CORS).
    */
   network?: string | readonly string[] | Network;
+  /**
+   * Whether an interpreter that has begun for the second time is prepared in the background, as `prepare()` does; it is if
+   * nothing is said.
+   */
+  prepare?: boolean;
   /** Is told what goes wrong in the kernel itself. */
   log?: (text: string) => void;
 }

@@ -43,6 +43,8 @@ export class Machine {
   /** The worker that answers; all others run guests. */
   #first;
   #free = [];
+  /** By worker that waits: programs of which it has a large memory ready. */
+  #large = new Map();
   /** Every worker, with its count of messages posted (shared with it) and of those heard. */
   #all = new Map();
   /** By slot: the worker that runs a guest there, and of which generation that is. */
@@ -74,6 +76,7 @@ export class Machine {
       const parts = options.image ? null : await Parts.open(part('image/'));
       if (parts) await machine.#inParts(parts, options);
       else await machine.#whole(options.image, options.kernel ?? (await load(part('wasibox.wasm'))));
+      if (options.prepare !== false) await machine.ask('prepareByItself');
       if (options.network !== undefined) await machine.ask('network', { network: rulesOf(options.network) });
       const pool = Array.from({ length: options.workers ?? 3 }, () => machine.#make());
       machine.#free.push(...(await Promise.all(pool)));
@@ -193,6 +196,7 @@ export class Machine {
     for (const worker of this.#all.keys()) worker.terminate();
     this.#all.clear();
     this.#free = [];
+    this.#large.clear();
     this.#memory = null;
   }
 
@@ -267,7 +271,7 @@ export class Machine {
         this.#begin(message).catch((error) => this.#failed(worker, error));
         break;
       case 'free':
-        this.#free.push(worker);
+        this.#freed(worker, message.large);
         break;
       case 'running':
         this.#running.set(message.slot, { worker, generation: message.generation });
@@ -334,9 +338,29 @@ export class Machine {
     if (ended && this.#received >= ended.sent) this.#run.resolve(ended.told);
   }
 
+  /** A worker waits for a thread; of each program one of them keeps a large memory. */
+  #freed(worker, large) {
+    const others = [...this.#large.values()].flat();
+    const [twice, once] = [large.filter((n) => others.includes(n)), large.filter((n) => !others.includes(n))];
+    for (const program of twice) worker.postMessage({ type: 'drop', program });
+    this.#large.set(worker, once);
+    this.#free.push(worker);
+  }
+
+  /** A worker that waits, if one does: one that has the program's memory ready, else preferably one that has no other's. */
+  #take(program) {
+    const has = (worker) => this.#large.get(worker) ?? [];
+    let at = this.#free.findLastIndex((worker) => has(worker).includes(program));
+    if (at < 0) at = this.#free.findLastIndex((worker) => has(worker).length === 0);
+    // The last one if there is none such.
+    const [worker] = this.#free.splice(at, 1);
+    this.#large.delete(worker);
+    return worker;
+  }
+
   /** Gives a thread of the kernel a worker. */
-  async #begin({ tid, argument }) {
-    const worker = this.#free.pop() ?? (await this.#make());
+  async #begin({ tid, argument, program }) {
+    const worker = this.#take(program) ?? (await this.#make());
     worker.postMessage({ type: 'thread', tid, argument, modules: this.#modules, lengths: this.#lengths });
   }
 
@@ -363,6 +387,7 @@ export class Machine {
    */
   async #makeRoom() {
     await new Promise((resolve) => setTimeout(resolve, COMING));
+    this.#large.clear();
     await Promise.all(this.#free.splice(0).map((worker) => this.#terminate(worker)));
   }
 

@@ -27,10 +27,12 @@ let kernel;
 /** The guest that runs here, or stays for its next cell, and which parts of its memory are dirty. */
 let guest = null;
 let dirty = null;
-/** A guest that has ended here, put back to what it began as: the next process of its program has it. */
-let spare = null;
-/** Bytes of a memory that is not kept for another process. */
+/** By program: a guest that has ended here, put back to what such processes begin as. The next one has it. */
+const spares = new Map();
+/** Bytes of a memory of which the page keeps one in all workers that wait. */
 const LARGE = 32 << 20;
+/** The program that the next thread is for. */
+let wanted;
 /** By entry (`ffi::run`): what a guest exports for it. */
 const ENTRIES = ['_start', 'wasibox_resume', 'wasibox_prepare', 'wasibox_cell'];
 /** Bytes of a page. */
@@ -89,11 +91,13 @@ const host = {
     if (!handler) return 1;
     return unwound(() => handler(signal)) === null ? 0 : 2;
   },
-  guest_begin(program, from, length, at, size) {
+  guest_begin(program, from, length, at, size, mayBeSpare) {
     [from, length, at, size] = [from >>> 0, length >>> 0, at >>> 0, size >>> 0];
     host.forget_guest();
-    if (!begin(program, size === 0)) return 0;
-    if (size === 0) return 1;
+    const isPrepared = size > 0;
+    if (mayBeSpare && takeSpare(program, isPrepared)) return 1;
+    if (!begin(program)) return 0;
+    if (!isPrepared) return 1;
     const begins = guestBytes().length;
     if (!host.guest_grow(size)) return 0;
     const bytes = guestBytes();
@@ -102,15 +106,15 @@ const host = {
     bytes.fill(0, at + length, Math.max(begins, at + length));
     return 1;
   },
-  guest_can_begin_again: () => (guest?.stack !== undefined && guestBytes().length < LARGE ? 1 : 0),
-  guest_begin_again(from, length, at) {
+  guest_can_begin_again: () => (guest?.stack !== undefined ? 1 : 0),
+  guest_begin_again(from, length, at, isPrepared) {
     [from, length, at] = [from >>> 0, length >>> 0, at >>> 0];
     const bytes = guestBytes();
     bytes.fill(0, 0, at);
     bytes.set(kernelBytes(from + length).subarray(from, from + length), at);
     bytes.fill(0, at + length);
     guest.exports.__stack_pointer.value = guest.stack;
-    spare = guest;
+    spares.set(guest.program, { ...guest, isPrepared: Boolean(isPrepared), size: bytes.length });
     host.forget_guest();
   },
   make_room: () => void asked({ type: 'makeRoom' }),
@@ -172,7 +176,18 @@ const host = {
   request_read: (number) => post({ type: 'requestRead', number: number >>> 0 }),
   request_close: (number) => post({ type: 'requestClose', number: number >>> 0 }),
   programs: () => modules.reduce((bits, module, n) => (module && n < 32 ? bits | (1 << n) : bits), 0),
+  spares: () => [...spares.keys()].reduce((bits, n) => (n < 32 ? bits | (1 << n) : bits), 0),
+  wants: (program) => (wanted = program),
 };
+
+/** Has the next guest be one that was put back, as a prepared one or as its module begins. */
+function takeSpare(program, isPrepared) {
+  const spare = spares.get(program);
+  spares.delete(program);
+  if (spare?.isPrepared !== isPrepared) return false;
+  guest = spare;
+  return true;
+}
 
 /** Has the page do something, and waits for it: 0 if it has. */
 function asked(message) {
@@ -192,11 +207,7 @@ function late(program) {
 }
 
 /** Makes the guest: an instance of a program of the image. False if there is none, or no room for it. */
-function begin(program, mayBeSpare) {
-  if (mayBeSpare && spare?.program === program) {
-    [guest, spare] = [spare, null];
-    return true;
-  }
+function begin(program) {
   try {
     const module = modules[program] ?? late(program);
     if (!module) return false;
@@ -306,7 +317,7 @@ function instantiate(module) {
   const absent = { get: (calls, name) => calls[name] ?? (() => NOSYS) };
   const spawn = (argument) => {
     const tid = Atomics.add(control, THREADS, 1);
-    post({ type: 'thread', tid, argument });
+    post({ type: 'thread', tid, argument, program: wanted });
     return tid;
   };
   kernel = new WebAssembly.Instance(module, {
@@ -403,6 +414,7 @@ const answers = {
   inputEnd: () => kernel.exports.wasibox_input_end(),
   interrupt: ({ byTimeout }) => kernel.exports.wasibox_interrupt(byTimeout ? 1 : 0),
   reap: ({ slot }) => kernel.exports.wasibox_reap(slot),
+  prepareByItself: () => kernel.exports.wasibox_prepare_by_itself(),
   network: ({ network }) => void reply(kernel.exports.wasibox_network(...give(encode(JSON.stringify(network))))),
   responded: ({ number, got }) => kernel.exports.wasibox_responded(number, ...give(encode(JSON.stringify(got)))),
   received: ({ number, bytes }) => kernel.exports.wasibox_received(number, ...give(bytes)),
@@ -424,7 +436,10 @@ async function onMessage(message) {
   } else if (message.type === 'thread') {
     ({ modules, lengths } = message);
     kernel.exports.wasi_thread_start(message.tid, message.argument);
-    post({ type: 'free' });
+    const large = [...spares.values()].filter(({ size }) => size >= LARGE).map(({ program }) => program);
+    post({ type: 'free', large });
+  } else if (message.type === 'drop') {
+    spares.delete(message.program);
   } else {
     const { id, type } = message;
     try {

@@ -5,6 +5,7 @@
 mod cases;
 mod image;
 pub mod page;
+mod stack_pointer;
 
 use std::process::{Command, ExitCode};
 

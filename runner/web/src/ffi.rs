@@ -12,9 +12,16 @@ mod imports {
         pub fn guest_read(at: u32, to: *mut u8, len: usize);
         pub fn guest_write(at: u32, from: *const u8, len: usize);
         pub fn guest_signal(signal: u32) -> u32;
-        pub fn guest_begin(program: u32, from: *const u8, len: usize, at: u32, size: usize) -> u32;
+        pub fn guest_begin(
+            program: u32,
+            from: *const u8,
+            len: usize,
+            at: u32,
+            size: usize,
+            may_be_spare: u32,
+        ) -> u32;
         pub fn guest_can_begin_again() -> u32;
-        pub fn guest_begin_again(from: *const u8, len: usize, at: u32);
+        pub fn guest_begin_again(from: *const u8, len: usize, at: u32, is_prepared: u32);
         pub fn make_room();
         pub fn guest_grow(size: usize) -> u32;
         pub fn guest_settle();
@@ -28,6 +35,8 @@ mod imports {
         pub fn fetch(part: u32, to: *mut u8, len: usize) -> u32;
         pub fn need(program: u32) -> u32;
         pub fn programs() -> u32;
+        pub fn spares() -> u32;
+        pub fn wants(program: u32);
         pub fn request(number: u32, head: *const u8, len: usize, body: *const u8, size: usize);
         pub fn request_read(number: u32);
         pub fn request_close(number: u32);
@@ -75,14 +84,27 @@ pub fn guest_signal(signal: u8) -> Handled {
     }
 }
 
-/// Makes a guest in this worker: an instance of a program, which stays until [`forget_guest`]. With a memory that begins
-/// with these bytes from `at` on, in a size, instead of the module's; the size of the module's memory stands for none. False if
-/// there is no room for it.
-pub fn guest_begin(program: u32, memory: Option<(&[u8], u32, usize)>) -> bool {
-    let (bytes, at, size) = memory.unwrap_or_default();
+/// What a guest's memory holds as it begins: these bytes, and around them zeros.
+#[derive(Clone, Copy)]
+pub struct Content<'a> {
+    pub bytes: &'a [u8],
+    /// Where they lie.
+    pub at: usize,
+    /// Bytes of the memory.
+    pub size: usize,
+    /// It is not what the program's module says, but what it has become by preparing it.
+    pub is_prepared: bool,
+}
+
+/// Makes a guest in this worker: an instance of a program, which stays until [`forget_guest`]. It begins with this memory, or
+/// as its module says. With `may_be_spare` it may be one that [`guest_begin_again`] has left, whose memory may be larger
+/// than a new one's. False if there is no room for it.
+pub fn guest_begin(program: u32, prepared: Option<Content>, may_be_spare: bool) -> bool {
+    let (bytes, at, size) = prepared.map_or((&[][..], 0, 0), |c| (c.bytes, c.at as u32, c.size));
+    let (from, len) = (bytes.as_ptr(), bytes.len());
     // JUSTIFICATION: as above.
     // SAFETY: it reads the bytes before it returns.
-    unsafe { imports::guest_begin(program, bytes.as_ptr(), bytes.len(), at, size) != 0 }
+    unsafe { imports::guest_begin(program, from, len, at, size, may_be_spare.into()) != 0 }
 }
 
 /// Whether the guest of this worker can be put back to what it began as.
@@ -92,12 +114,14 @@ pub fn guest_can_begin_again() -> bool {
     unsafe { imports::guest_can_begin_again() != 0 }
 }
 
-/// Puts the guest of this worker, which has ended and can be put back, to what its program begins as: these bytes from `at`
-/// on, and zeros. It waits for the next process of its program.
-pub fn guest_begin_again((bytes, at): (&[u8], u32)) {
+/// Puts the guest of this worker, which has ended and can be put back, to what its program begins as. It waits for the next
+/// process of its program.
+pub fn guest_begin_again(content: Content) {
+    let Content { bytes, at, is_prepared, .. } = content;
+    let (from, len) = (bytes.as_ptr(), bytes.len());
     // JUSTIFICATION: as above.
     // SAFETY: it reads the bytes before it returns.
-    unsafe { imports::guest_begin_again(bytes.as_ptr(), bytes.len(), at) }
+    unsafe { imports::guest_begin_again(from, len, at as u32, is_prepared.into()) }
 }
 
 /// Has the page end the workers that wait with it, and what they hold of guests that have ended.
@@ -213,6 +237,20 @@ pub fn programs() -> u32 {
     // JUSTIFICATION: as above.
     // SAFETY: it has no preconditions.
     unsafe { imports::programs() }
+}
+
+/// The programs of which this worker has a guest that was put back, a bit for each of the first 32.
+pub fn spares() -> u32 {
+    // JUSTIFICATION: as above.
+    // SAFETY: it has no preconditions.
+    unsafe { imports::spares() }
+}
+
+/// Tells the page which program the thread that begins next is for: some workers begin it sooner.
+pub fn wants(program: u32) {
+    // JUSTIFICATION: as above.
+    // SAFETY: it has no preconditions.
+    unsafe { imports::wants(program) }
 }
 
 /// Has the page make a request, which was judged: its head as JSON, and its body. What becomes of it comes by
@@ -385,6 +423,12 @@ extern "C" fn wasibox_received(number: u32, at: *mut u8, len: usize) -> u32 {
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_files(at: *mut u8, len: usize) -> i64 {
     reply(crate::files::request(&taken(at, len)))
+}
+
+/// From now on the interpreters' memory is prepared when they have begun for the second time.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_prepare_by_itself() {
+    crate::prepare::by_itself()
 }
 
 /// Acts upon a request about the history.

@@ -9,6 +9,7 @@ use crate::prepare::{self, Template};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::Arc;
+use wasibox_kernel::Entry;
 use wasibox_kernel::layer::{self, PART};
 use wasibox_kernel::parked::{self, Layers};
 use wasibox_vfs::Program;
@@ -48,12 +49,15 @@ thread_local! {
     static HERE: RefCell<Option<Here>> = const { RefCell::new(None) };
 }
 
-/// A program begins in this worker, as it was prepared or as its module says; with `stays` as an interpreter. False if there
-/// is no room.
-pub fn begin(program: Program, prepared: Option<&Arc<Template>>, stays: bool) -> bool {
+/// Bytes that a memory may have grown by and is kept for the next process: no engine makes one smaller.
+const GROWN: usize = 32 << 20;
+
+/// A program begins in this worker, as it was prepared or as its module says. False if there is no room.
+pub fn begin(program: Program, prepared: Option<&Arc<Template>>, entry: Entry) -> bool {
     HERE.set(None);
-    let memory = prepared.map(|t| (&*t.content, t.start as u32, t.size));
-    if !ffi::guest_begin(program.0, memory) {
+    // A memory that is told of must be as it is everywhere: as large, too.
+    let may_be_spare = matches!(entry, Entry::Start | Entry::Resume);
+    if !ffi::guest_begin(program.0, prepared.map(|t| t.content()), may_be_spare) {
         return false;
     }
     let whole = || {
@@ -62,10 +66,13 @@ pub fn begin(program: Program, prepared: Option<&Arc<Template>>, stays: bool) ->
         memory
     };
     let of_module = || prepare::of_module(program, whole);
-    if prepared.is_none() && ffi::guest_can_begin_again() {
-        of_module();
+    if prepared.is_none() {
+        prepare::begins(program);
+        if ffi::guest_can_begin_again() {
+            of_module();
+        }
     }
-    if stays {
+    if matches!(entry, Entry::Cell { .. }) {
         let template = prepared.cloned().unwrap_or_else(of_module);
         let is_prepared = prepared.is_some();
         HERE.set(Some(Here { template, is_prepared, told: Layers::new() }));
@@ -77,7 +84,7 @@ pub fn begin(program: Program, prepared: Option<&Arc<Template>>, stays: bool) ->
 /// Brings one back into this worker; false if it does not fit, or there is no room.
 pub fn restore(parked: Parked) -> bool {
     let Parked { program, prepared, size, layers, told } = parked;
-    if !begin(program, prepared.as_ref(), true) {
+    if !begin(program, prepared.as_ref(), Entry::Cell { is_prepared: prepared.is_some() }) {
         return false;
     }
     if !ffi::guest_grow(size) || ffi::guest_size() != size {
@@ -116,13 +123,25 @@ pub fn change() -> Option<Change> {
     })
 }
 
-/// The guest of this worker, of that program, has ended. If its program allows it, it is put back to what it began as, and
-/// the next one of that program begins with it: an instance takes longer to make than a memory to fill.
+/// Whether the guest of this worker, of that program, can be put back when it has ended: to what it begins as.
+fn again(program: Program) -> Option<Arc<Template>> {
+    let template = prepare::prepared(program).or_else(|| prepare::known_of_module(program))?;
+    let fits = ffi::guest_size() <= template.size + GROWN;
+    (fits && ffi::guest_can_begin_again()).then_some(template)
+}
+
+/// The programs that begin in this worker without the cost of an instance once [`ended`] has been called, a bit for each.
+pub fn spares(ended: Program) -> u32 {
+    let own = again(ended).and(1u32.checked_shl(ended.0)).unwrap_or(0);
+    ffi::spares() | own
+}
+
+/// The guest of this worker, of that program, has ended. If it can be it is put back, and the next process of its program
+/// begins with it: an instance takes longer to make than a memory to fill.
 pub fn ended(program: Program) {
     HERE.set(None);
-    let template = prepare::known_of_module(program).filter(|_| ffi::guest_can_begin_again());
-    match template {
-        Some(template) => ffi::guest_begin_again((&template.content, template.start as u32)),
+    match again(program) {
+        Some(template) => ffi::guest_begin_again(template.content()),
         None => ffi::forget_guest(),
     }
 }

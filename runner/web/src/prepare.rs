@@ -4,12 +4,14 @@
 //! bit by bit (`runner/sandbox/src/snapshot.rs`): surroundings, clocks and chance are the same. So what was parked upon the
 //! one fits upon the other.
 
+use crate::ffi::Content;
 use crate::host::{Kernel, Web};
 use crate::lock;
 use crate::outcome::{Failure, Kind};
 use crate::session::{self, Session};
 use crate::thread::Idle;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wasibox_image::module::Facts;
@@ -50,6 +52,12 @@ impl Template {
         Template { start: what.start, content, size: what.size, digest }
     }
 
+    /// The memory as it is handed to JavaScript.
+    pub fn content(&self) -> Content<'_> {
+        let is_prepared = self.digest != [0; 32];
+        Content { bytes: &self.content, at: self.start, size: self.size, is_prepared }
+    }
+
     /// The part of that number.
     pub fn part(&self, number: u32) -> &[u8] {
         static ZEROS: [u8; PART] = [0; PART];
@@ -79,6 +87,52 @@ pub fn known_of_module(program: Program) -> Option<Arc<Template>> {
     lock(&OF_MODULE).get(&program.0).cloned()
 }
 
+/// By program: how often it has begun as its module says; all that were tried to be prepared have [`TRIED`].
+static BEGUN: Mutex<BTreeMap<u32, u32>> = Mutex::new(BTreeMap::new());
+const TRIED: u32 = u32::MAX;
+/// It is prepared before it begins for the third time.
+const OFTEN: u32 = 2;
+static BY_ITSELF: AtomicBool = AtomicBool::new(false);
+
+/// From now on programs that begin often are prepared, in the background.
+pub fn by_itself() {
+    BY_ITSELF.store(true, Ordering::Relaxed);
+}
+
+/// A program begins as its module says.
+pub fn begins(program: Program) {
+    let mut begun = lock(&BEGUN);
+    let count = begun.entry(program.0).or_default();
+    *count = count.saturating_add(1);
+}
+
+/// A call has ended: what begins often is prepared while others go on.
+pub fn call_ended() {
+    if !BY_ITSELF.load(Ordering::Relaxed) {
+        return;
+    }
+    let mut often = Vec::new();
+    for (program, count) in lock(&BEGUN).iter_mut() {
+        if (OFTEN..TRIED).contains(count) {
+            *count = TRIED;
+            often.push(Program(*program));
+        }
+    }
+    if often.is_empty() {
+        return;
+    }
+    // Without a worker it is not done; nobody waits for it.
+    let _ = std::thread::Builder::new().stack_size(STACK).spawn(move || {
+        for program in often {
+            if let Err(failure) = session::get().and_then(|session| prepare(session, program)) {
+                eprintln!("{}", failure.text);
+            }
+        }
+    });
+}
+
+/// Of the thread that prepares.
+const STACK: usize = 256 << 10;
 /// As `runner/sandbox/src/snapshot.rs` has it.
 const TIMEOUT: Duration = Duration::from_secs(120);
 const MEMORY: u64 = 256 << 20;

@@ -280,7 +280,11 @@ fn begin_session(
 pub fn run(asked: &[u8]) -> Vec<u8> {
     let ran = match serde_json::from_slice::<Command>(asked) {
         Ok(command) if command.prepare => prepare::prepare_all().map(|()| Outcome::default()),
-        Ok(command) => run_command(command),
+        Ok(command) => {
+            let ran = run_command(command);
+            prepare::call_ended();
+            ran
+        }
         Err(e) => Err(Failure::new(Kind::Invalid, e)),
     };
     outcome::told(&match ran {

@@ -30,6 +30,8 @@ struct Waiting {
     next: Sender<Job>,
     /// The programs that it has, a bit for each: none can be handed to it any more.
     programs: u32,
+    /// Those that begin there without the cost of an instance.
+    spares: u32,
 }
 
 /// The waiting workers of a session.
@@ -37,13 +39,15 @@ struct Waiting {
 pub struct Idle(Mutex<Vec<Waiting>>);
 
 impl Idle {
-    fn wait_here(&self) -> Option<Receiver<Job>> {
+    /// The calling worker waits, in which the guest of a program has ended; `None` if enough others do.
+    fn wait_here(&self, ended: Program) -> Option<Receiver<Job>> {
+        let (programs, spares) = (ffi::programs(), park::spares(ended));
         let mut idle = lock(&self.0);
         if idle.len() >= MAX_IDLE {
             return None;
         }
         let (next, receiver) = channel();
-        idle.push(Waiting { next, programs: ffi::programs() });
+        idle.push(Waiting { next, programs, spares });
         Some(receiver)
     }
 
@@ -52,11 +56,14 @@ impl Idle {
         lock(&self.0).clear();
     }
 
-    /// Gives a job to the worker that began to wait last of those that have its program.
+    /// Gives a job to a worker that has its program: one where that begins at once, else the one that began to wait last.
     fn hand_over(&self, job: Job) -> Option<Job> {
         let program = 1u32.checked_shl(job.program.0).unwrap_or(0);
         let mut idle = lock(&self.0);
-        let found = idle.iter().rposition(|waiting| waiting.programs & program != 0);
+        let found = idle
+            .iter()
+            .rposition(|waiting| waiting.spares & program != 0)
+            .or_else(|| idle.iter().rposition(|waiting| waiting.programs & program != 0));
         let thread = found.map(|n| idle.remove(n));
         drop(idle);
         match thread {
@@ -80,6 +87,7 @@ pub fn start(host: &Web, mut job: Job) -> std::io::Result<()> {
         return Err(std::io::ErrorKind::NotFound.into());
     }
     let Some(job) = host.idle.hand_over(job) else { return Ok(()) };
+    ffi::wants(job.program.0);
     std::thread::Builder::new().stack_size(STACK).spawn(move || work(job)).map(drop)
 }
 
@@ -103,7 +111,7 @@ fn work(first: Job) {
             Left::Ended(program) => program,
         };
         stands = false;
-        let next = host.idle.wait_here();
+        let next = host.idle.wait_here(program);
         // Nobody waits for this; the next process does so at most.
         park::ended(program);
         let Some(next) = next else { return };
@@ -206,8 +214,7 @@ fn serve(job: Job, mut goes_on: bool) -> Left {
 /// Runs a program, or a cell of it, in this worker.
 fn run(process: &Process, next: &Next, place: (u32, u32)) -> Ran {
     let kind = process.kernel.cell_kind();
-    let stays = matches!(next.entry, Entry::Cell { .. });
-    let begin = || park::begin(next.program, next.prepared(), stays);
+    let begin = || park::begin(next.program, next.prepared(), next.entry);
     if !next.goes_on && !begin() {
         // Engines have room for some hundred memories, and those that ended guests had take it up until their worker's
         // collector comes by; which it does not in a worker that waits.

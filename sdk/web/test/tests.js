@@ -418,6 +418,31 @@ export function define(sdk, at, test, native, world) {
     assert.ok(grown <= 1 << 20, `the kernel's memory has grown by ${grown}`);
   });
 
+  // Hashes of texts are random where an interpreter begins as its module says, and those of the prepared one are fixed.
+  test('interpreters are prepared by themselves', async () => {
+    const hash = async (session) => (await session.exec(['python3', '-c', 'print(hash("a"))'])).stdout;
+    const never = await Session.create({ ...at, workers: 1, prepare: false });
+    const [one, two, three] = [await hash(never), await hash(never), await hash(never)];
+    assert.equal(new Set([one, two, three]).size, 3);
+    await never.close();
+    const session = await Session.create({ ...at, workers: 1 });
+    let last = '';
+    let now = await hash(session);
+    for (const end = performance.now() + 60_000; now !== last && performance.now() < end; ) {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      [last, now] = [now, await hash(session)];
+    }
+    assert.equal(now, last);
+    // One after another, and beside each other.
+    const script = `for n in 1 2 3; do python3 -c "print(len(globals()))"; done
+      seq 4 | xargs -P 4 -I{} python3 -c "x = {}; print(hash('a'))"`;
+    const { stdout, stderr } = await session.exec(script);
+    const [a, b, c, ...hashes] = stdout.trimEnd().split('\n');
+    assert.deepEqual([b, c, stderr], [a, a, '']);
+    assert.deepEqual(hashes, Array(4).fill(now.trimEnd()));
+    await session.close();
+  });
+
   // Engines have room for some hundred memories, which ended guests must not use up.
   test('a thousand processes after another', async () => {
     const script = 'for n in {1..500}; do cat <(echo $n); done; for n in {1..500}; do x=$(echo $n | wc -c); done; echo $x';

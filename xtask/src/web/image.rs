@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use wasibox_image::parts::{Part, split};
 use wasibox_image::{EntryKind, Image};
 
+use super::stack_pointer;
 use crate::env;
 use crate::key::Key;
 
@@ -235,7 +236,7 @@ pub fn build(out: &Path, kernel: &[u8]) -> Result<u64> {
     let mut key = Key::new("web image");
     key.bytes(kernel);
     key.text(&crate::key::sha256_file(&source)?);
-    key.tree(&env::root(), &["runner/image/src/parts.rs", "xtask/src/web/image.rs"])?;
+    key.tree(&env::root(), &["runner/image/src/parts.rs", "xtask/src/web"])?;
     let (key, stamp) = (key.finish(), folder.join(".key"));
     let fresh = std::fs::read_to_string(&stamp).is_ok_and(|old| old == key);
     if !fresh {
@@ -243,7 +244,13 @@ pub fn build(out: &Path, kernel: &[u8]) -> Result<u64> {
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let image = Arc::new(Image::open(&source)?);
         let grouping = Grouping::of(&image)?;
-        let (catalog, parts) = split(&image, &|path| grouping.part(path))?;
+        let (mut catalog, mut parts) = split(&image, &|path| grouping.part(path))?;
+        // A program's digest stays the one that it has everywhere.
+        for (part, length) in parts.iter_mut().zip(&mut catalog.parts).take(catalog.programs.len())
+        {
+            part.bytes = stack_pointer::shown(&part.bytes)?;
+            *length = u32::try_from(part.bytes.len())?;
+        }
         let mut files = write_all(&folder, &parts, catalog.programs.len())?;
         for (program, then) in THEN {
             let number = |name: &str| files.iter().position(|file| file.name == name);
