@@ -83,6 +83,15 @@ impl Parts {
 /// 16 MiB, which by `tests/escape/javascript/recursion.js` no way of recursion uses up before this.
 const STACK: usize = 1 << 20;
 
+/// The part of the sandbox's stack that it is where that is smaller, as in a page (docs/decisions.md, "Stacks of workers").
+const SHARE: (usize, usize) = (11, 16);
+
+/// Bytes of the stack that scripts of this process may use.
+fn stack() -> usize {
+    let (part, whole) = SHARE;
+    box_sys::engine_stack().map_or(STACK, |told| STACK.min(told / whole * part))
+}
+
 /// Bytes allocated before the first collection of cycles, in the preparation and in what follows it.
 const COLLECT: usize = 8 << 20;
 
@@ -93,7 +102,7 @@ thread_local! {
 
 struct Prepared {
     context: Context,
-    _runtime: Runtime,
+    runtime: Runtime,
     go_on: Kept,
     cell: Kept,
 }
@@ -118,6 +127,7 @@ pub fn program(stage: Stage) -> u8 {
     // The engine is not torn down: its memory goes with the process.
     let Some(prepared) = PREPARED.take() else { return 1 };
     let prepared = std::mem::ManuallyDrop::new(prepared);
+    prepared.runtime.set_max_stack_size(stack());
     prepared.context.with(|ctx| finish(&ctx, &prepared.go_on))
 }
 
@@ -125,6 +135,7 @@ pub fn program(stage: Stage) -> u8 {
 pub fn with_cell<T>(f: impl for<'js> FnOnce(&Ctx<'js>, Function<'js>) -> T) -> Option<T> {
     let (context, cell) = PREPARED.with_borrow(|p| {
         let prepared = p.as_ref()?;
+        prepared.runtime.set_max_stack_size(stack());
         Some((prepared.context.clone(), prepared.cell.clone()))
     })?;
     context.with(|ctx| Some(f(&ctx, cell.restore(&ctx).ok()?)))
@@ -162,7 +173,7 @@ fn prepare() -> std::result::Result<(), StartError> {
     runtime.run_gc();
     let prepared = usize::try_from(runtime.memory_usage().malloc_size).unwrap_or(0);
     runtime.set_gc_threshold(prepared + COLLECT);
-    PREPARED.set(Some(Prepared { context, _runtime: runtime, go_on, cell }));
+    PREPARED.set(Some(Prepared { context, runtime, go_on, cell }));
     Ok(())
 }
 

@@ -372,6 +372,14 @@ export function define(sdk, at, test, native, world) {
     assert.match((await out('f() { echo $(f); }; f')).stderr, /nesting level exceeded/);
   });
 
+  test('a deep recursion of JavaScript is an error of the script', async () => {
+    for (const down of ['function f() { f() }', 'const f = () => [1].forEach(f)', 'const o = { get x() { return this.x } }, f = () => o.x']) {
+      const { exitCode, stdout } = await out(['node', '-e', `${down}; try { f() } catch (error) { console.log(error.name) }`]);
+      assert.deepEqual([exitCode, stdout], [0, 'RangeError\n'], down);
+    }
+    assert.deepEqual(await out(['node', '-p', 'const f = (n) => (n ? 1 + f(n - 1) : 0); f(500)']), ok('500\n'));
+  });
+
   // Browsers give workers half a megabyte or one: C code that calls itself uses it up before CPython's own limit.
   if (isNode) {
     test('a deep recursion of C code is an error of the program', async () => {
