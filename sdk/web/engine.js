@@ -41,10 +41,17 @@ export function post(message, transfer = []) {
   else globalThis.postMessage(message, transfer);
 }
 
-/** Has a function called for each message to this worker. */
+/** Has a function called for each message to this worker. If it fails, who has started the worker is told. */
 export function listen(onMessage) {
-  if (parentPort) parentPort.on('message', onMessage);
-  else globalThis.onmessage = (event) => onMessage(event.data);
+  if (parentPort) {
+    parentPort.on('message', onMessage);
+    return;
+  }
+  const fail = (error) =>
+    setTimeout(() => {
+      throw error;
+    });
+  globalThis.onmessage = (event) => onMessage(event.data).catch(fail);
 }
 
 /** The bytes at a URL. */

@@ -107,15 +107,17 @@ const host = {
     return 1;
   },
   guest_can_begin_again: () => (guest?.stack !== undefined ? 1 : 0),
-  guest_begin_again(from, length, at, isPrepared) {
+  guest_begin_again(from, length, at, size, isPrepared) {
     [from, length, at] = [from >>> 0, length >>> 0, at >>> 0];
+    // It began as its module says, and was prepared meanwhile.
+    if (!host.guest_grow(size)) return host.forget_guest();
     const bytes = guestBytes();
     bytes.fill(0, 0, at);
     bytes.set(kernelBytes(from + length).subarray(from, from + length), at);
     bytes.fill(0, at + length);
     guest.exports.__stack_pointer.value = guest.stack;
     spares.set(guest.program, { ...guest, isPrepared: Boolean(isPrepared), size: bytes.length });
-    host.forget_guest();
+    return host.forget_guest();
   },
   make_room: () => void asked({ type: 'makeRoom' }),
   guest_grow(size) {

@@ -21,7 +21,13 @@ mod imports {
             may_be_spare: u32,
         ) -> u32;
         pub fn guest_can_begin_again() -> u32;
-        pub fn guest_begin_again(from: *const u8, len: usize, at: u32, is_prepared: u32);
+        pub fn guest_begin_again(
+            from: *const u8,
+            len: usize,
+            at: u32,
+            size: usize,
+            is_prepared: u32,
+        );
         pub fn make_room();
         pub fn guest_grow(size: usize) -> u32;
         pub fn guest_settle();
@@ -115,13 +121,13 @@ pub fn guest_can_begin_again() -> bool {
 }
 
 /// Puts the guest of this worker, which has ended and can be put back, to what its program begins as. It waits for the next
-/// process of its program.
+/// process of its program, unless there is no room.
 pub fn guest_begin_again(content: Content) {
-    let Content { bytes, at, is_prepared, .. } = content;
+    let Content { bytes, at, size, is_prepared } = content;
     let (from, len) = (bytes.as_ptr(), bytes.len());
     // JUSTIFICATION: as above.
     // SAFETY: it reads the bytes before it returns.
-    unsafe { imports::guest_begin_again(from, len, at as u32, is_prepared.into()) }
+    unsafe { imports::guest_begin_again(from, len, at as u32, size, is_prepared.into()) }
 }
 
 /// Has the page end the workers that wait with it, and what they hold of guests that have ended.
