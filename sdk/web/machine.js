@@ -153,9 +153,10 @@ export class Machine {
         reject: (error) => (settle(), reject(error)),
       };
       signal?.addEventListener('abort', abort, { once: true });
+      const run = this.#run;
       this.ask('run', { asked })
-        .then(() => this.#feed(stdin))
-        .catch((error) => this.#run?.reject(error));
+        .then(() => this.#feed(run, stdin))
+        .catch((error) => this.#run === run && run.reject(error));
     });
     const { outcome, failed } = JSON.parse(ended);
     if (failed) throw errorOf(failed);
@@ -167,9 +168,9 @@ export class Machine {
     this.#run?.abort();
   }
 
-  /** Writes the input of the run, as there is room. */
-  async #feed(stdin) {
-    const run = this.#run;
+  /** Writes the input of a run, as there is room, until it is over: which it may be before the first byte. */
+  async #feed(run, stdin) {
+    if (this.#run !== run) return;
     const source = typeof stdin === 'string' || stdin instanceof Uint8Array ? [stdin] : stdin;
     for await (const data of source) {
       let rest = bytesOf(data);
@@ -181,7 +182,7 @@ export class Machine {
       }
       if (this.#run !== run) return;
     }
-    await this.ask('inputEnd');
+    if (this.#run === run) await this.ask('inputEnd');
   }
 
   /** Ends all that runs, and gives back the memory. */

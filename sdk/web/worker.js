@@ -107,6 +107,7 @@ const host = {
     return 1;
   },
   guest_can_begin_again: () => (guest?.stack !== undefined ? 1 : 0),
+  guest_can_be_prepared: () => (guest?.exports.wasibox_prepare ? 1 : 0),
   guest_begin_again(from, length, at, size, isPrepared) {
     [from, length, at] = [from >>> 0, length >>> 0, at >>> 0];
     // It began as its module says, and was prepared meanwhile.

@@ -28,6 +28,7 @@ mod imports {
             size: usize,
             is_prepared: u32,
         );
+        pub fn guest_can_be_prepared() -> u32;
         pub fn make_room();
         pub fn guest_grow(size: usize) -> u32;
         pub fn guest_settle();
@@ -118,6 +119,13 @@ pub fn guest_can_begin_again() -> bool {
     // JUSTIFICATION: as above.
     // SAFETY: it has no preconditions; without a guest it cannot.
     unsafe { imports::guest_can_begin_again() != 0 }
+}
+
+/// Whether the program of this worker's guest can be prepared.
+pub fn guest_can_be_prepared() -> bool {
+    // JUSTIFICATION: as above.
+    // SAFETY: it has no preconditions; without a guest it cannot.
+    unsafe { imports::guest_can_be_prepared() != 0 }
 }
 
 /// Puts the guest of this worker, which has ended and can be put back, to what its program begins as. It waits for the next

@@ -67,7 +67,9 @@ pub fn begin(program: Program, prepared: Option<&Arc<Template>>, entry: Entry) -
     };
     let of_module = || prepare::of_module(program, whole);
     if prepared.is_none() {
-        prepare::begins(program);
+        if ffi::guest_can_be_prepared() {
+            prepare::begins(program);
+        }
         if ffi::guest_can_begin_again() {
             of_module();
         }
@@ -123,24 +125,18 @@ pub fn change() -> Option<Change> {
     })
 }
 
-/// Whether the guest of this worker, of that program, can be put back when it has ended: to what it begins as.
-fn again(program: Program) -> Option<Arc<Template>> {
+/// What the guest of this worker, of that program, can be put back to when it has ended; `None` if it cannot.
+pub fn again(program: Program) -> Option<Arc<Template>> {
     let template = prepare::prepared(program).or_else(|| prepare::known_of_module(program))?;
     let fits = ffi::guest_size() <= template.size + GROWN;
     (fits && ffi::guest_can_begin_again()).then_some(template)
 }
 
-/// The programs that begin in this worker without the cost of an instance once [`ended`] has been called, a bit for each.
-pub fn spares(ended: Program) -> u32 {
-    let own = again(ended).and(1u32.checked_shl(ended.0)).unwrap_or(0);
-    ffi::spares() | own
-}
-
-/// The guest of this worker, of that program, has ended. If it can be it is put back, and the next process of its program
-/// begins with it: an instance takes longer to make than a memory to fill.
-pub fn ended(program: Program) {
+/// The guest of this worker has ended. It is put back to this, and the next process of its program begins with it: an
+/// instance takes longer to make than a memory to fill.
+pub fn ended(again: Option<Arc<Template>>) {
     HERE.set(None);
-    match again(program) {
+    match again {
         Some(template) => ffi::guest_begin_again(template.content()),
         None => ffi::forget_guest(),
     }

@@ -10,8 +10,8 @@ use crate::lock;
 use crate::outcome::{Failure, Kind};
 use crate::session::{self, Session};
 use crate::thread::Idle;
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wasibox_image::module::Facts;
@@ -58,6 +58,11 @@ impl Template {
         Content { bytes: &self.content, at: self.start, size: self.size, is_prepared }
     }
 
+    /// Whether such memories are kept sparingly: as `sdk/web/worker.js` has it.
+    pub fn is_large(&self) -> bool {
+        self.size >= 32 << 20
+    }
+
     /// The part of that number.
     pub fn part(&self, number: u32) -> &[u8] {
         static ZEROS: [u8; PART] = [0; PART];
@@ -87,12 +92,20 @@ pub fn known_of_module(program: Program) -> Option<Arc<Template>> {
     lock(&OF_MODULE).get(&program.0).cloned()
 }
 
-/// By program: how often it has begun as its module says; all that were tried to be prepared have [`TRIED`].
+/// By program: how often it has begun as its module says.
 static BEGUN: Mutex<BTreeMap<u32, u32>> = Mutex::new(BTreeMap::new());
-const TRIED: u32 = u32::MAX;
-/// It is prepared before it begins for the third time.
+/// Programs that were prepared by themselves, or are about to be.
+static TAKEN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+/// A program is prepared once it has begun so often and nothing was called for a moment,
 const OFTEN: u32 = 2;
+const MOMENT: Duration = Duration::from_millis(300);
+/// or has begun so often at all.
+const VERY_OFTEN: u32 = 24;
+
 static BY_ITSELF: AtomicBool = AtomicBool::new(false);
+/// How many calls have begun, and how many have ended.
+static CALLS: AtomicU32 = AtomicU32::new(0);
+static ENDED: AtomicU32 = AtomicU32::new(0);
 
 /// From now on programs that begin often are prepared, in the background.
 pub fn by_itself() {
@@ -106,29 +119,44 @@ pub fn begins(program: Program) {
     *count = count.saturating_add(1);
 }
 
-/// A call has ended: what begins often is prepared while others go on.
+/// A call begins.
+pub fn call_begins() {
+    CALLS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// A call has ended: what begins often is prepared while nobody calls, and at last while others go on.
 pub fn call_ended() {
+    ENDED.fetch_add(1, Ordering::Relaxed);
     if !BY_ITSELF.load(Ordering::Relaxed) {
         return;
     }
-    let mut often = Vec::new();
-    for (program, count) in lock(&BEGUN).iter_mut() {
-        if (OFTEN..TRIED).contains(count) {
-            *count = TRIED;
-            often.push(Program(*program));
+    let mut taken = lock(&TAKEN);
+    for (program, count) in &*lock(&BEGUN) {
+        if *count >= OFTEN && taken.insert(*program) {
+            let program = Program(*program);
+            // Without a worker it is not done; nobody waits for it.
+            let _ = std::thread::Builder::new()
+                .stack_size(STACK)
+                .spawn(move || in_the_background(program));
         }
     }
-    if often.is_empty() {
-        return;
-    }
-    // Without a worker it is not done; nobody waits for it.
-    let _ = std::thread::Builder::new().stack_size(STACK).spawn(move || {
-        for program in often {
-            if let Err(failure) = session::get().and_then(|session| prepare(session, program)) {
-                eprintln!("{}", failure.text);
-            }
+}
+
+/// Prepares a program when the time has come.
+fn in_the_background(program: Program) {
+    loop {
+        let calls = CALLS.load(Ordering::Relaxed);
+        let nobody_calls =
+            || CALLS.load(Ordering::Relaxed) == calls && ENDED.load(Ordering::Relaxed) == calls;
+        std::thread::sleep(MOMENT);
+        let count = lock(&BEGUN).get(&program.0).copied().unwrap_or(0);
+        if nobody_calls() || count >= VERY_OFTEN {
+            break;
         }
-    });
+    }
+    if let Err(failure) = session::get().and_then(|session| prepare(session, program)) {
+        eprintln!("{}", failure.text);
+    }
 }
 
 /// Of the thread that prepares.

@@ -281,6 +281,7 @@ pub fn run(asked: &[u8]) -> Vec<u8> {
     let ran = match serde_json::from_slice::<Command>(asked) {
         Ok(command) if command.prepare => prepare::prepare_all().map(|()| Outcome::default()),
         Ok(command) => {
+            prepare::call_begins();
             let ran = run_command(command);
             prepare::call_ended();
             ran

@@ -34,14 +34,19 @@ struct Waiting {
     spares: u32,
 }
 
+/// A program's bit; there is none for those after the 32nd.
+fn bit(program: Program) -> u32 {
+    1u32.checked_shl(program.0).unwrap_or(0)
+}
+
 /// The waiting workers of a session.
 #[derive(Default)]
 pub struct Idle(Mutex<Vec<Waiting>>);
 
 impl Idle {
-    /// The calling worker waits, in which the guest of a program has ended; `None` if enough others do.
-    fn wait_here(&self, ended: Program) -> Option<Receiver<Job>> {
-        let (programs, spares) = (ffi::programs(), park::spares(ended));
+    /// The calling worker waits; `None` if enough others do.
+    fn wait_here(&self, spares: u32) -> Option<Receiver<Job>> {
+        let programs = ffi::programs();
         let mut idle = lock(&self.0);
         if idle.len() >= MAX_IDLE {
             return None;
@@ -51,6 +56,11 @@ impl Idle {
         Some(receiver)
     }
 
+    /// Whether a worker waits where a program begins at once.
+    fn has_spare(&self, program: Program) -> bool {
+        lock(&self.0).iter().any(|waiting| waiting.spares & bit(program) != 0)
+    }
+
     /// Lets them all go.
     fn let_go(&self) {
         lock(&self.0).clear();
@@ -58,7 +68,7 @@ impl Idle {
 
     /// Gives a job to a worker that has its program: one where that begins at once, else the one that began to wait last.
     fn hand_over(&self, job: Job) -> Option<Job> {
-        let program = 1u32.checked_shl(job.program.0).unwrap_or(0);
+        let program = bit(job.program);
         let mut idle = lock(&self.0);
         let found = idle
             .iter()
@@ -111,9 +121,12 @@ fn work(first: Job) {
             Left::Ended(program) => program,
         };
         stands = false;
-        let next = host.idle.wait_here(program);
+        // Of each program with a large memory one is enough.
+        let kept = park::again(program).filter(|t| !t.is_large() || !host.idle.has_spare(program));
+        let own = if kept.is_some() { bit(program) } else { 0 };
+        let next = host.idle.wait_here(ffi::spares() | own);
         // Nobody waits for this; the next process does so at most.
-        park::ended(program);
+        park::ended(kept);
         let Some(next) = next else { return };
         // Waiting must not keep the session alive; its end ends the wait.
         drop(host);
@@ -190,7 +203,7 @@ fn serve(job: Job, mut goes_on: bool) -> Left {
         match after(&process, &next, ran, &mut answer) {
             After::Status(status) => break status,
             After::Next(another) => {
-                park::ended(next.program);
+                park::ended(park::again(next.program));
                 next = another;
             }
             After::Full => break full(&process),
