@@ -276,6 +276,10 @@ export declare class Session {
   fork(name?: string): Promise<Session>;
   /** The session as it is, or with all its history (`.wbs`), for `Session.load` here or in the native packages. */
   export(options?: { history?: boolean }): Promise<Uint8Array>;
+  /** A directory with all that is below it, as a `.zip`; the one that the shell is in if nothing is said. */
+  zip(path?: string): Promise<Uint8Array>;
+  /** Puts what is in a `.zip` below a directory, which is made; files that are there are replaced. A damaged one is a `CommandError`. */
+  unzip(source: Uint8Array | ArrayBuffer, path?: string): Promise<void>;
 
   /** The session's name. */
   readonly name: string;

@@ -120,6 +120,8 @@ export class Machine {
     try {
       await act();
     } catch (error) {
+      // Who waits was ended with the session.
+      if (this.#isClosed) return;
       this.#log(`a part of the image: ${error.message}`);
       told = 2;
     }

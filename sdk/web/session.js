@@ -5,6 +5,9 @@ import { Machine, bytesOf } from './machine.js';
 import { Outcome } from './outcome.js';
 import { Kept } from './store.js';
 
+/** All output is wanted. */
+const WHOLE = { maxOutput: Number.MAX_SAFE_INTEGER, listFiles: false };
+
 /** An entry of a directory as the kernel tells it. */
 function entry({ modified, target = null, kind, ...rest }) {
   return { ...rest, kind, modified: modified / 1e9, target, isDirectory: kind === 'directory' };
@@ -282,6 +285,18 @@ export class Session {
   /** The session as it is, or with all its history (`.wbs`), for `Session.load` here or in the native packages. */
   export({ history = false } = {}) {
     return this.#turn(() => this.#machine.ask('export', { all: history }));
+  }
+
+  /** A directory with all that is below it, as a `.zip`: by the machine's own `zip`. */
+  async zip(path = '.') {
+    const { stdoutBytes } = await this.exec(['sh', '-c', 'cd -- "$1" && zip -qr - .', 'sh', path], { ...WHOLE, check: true });
+    return stdoutBytes;
+  }
+
+  /** Puts what is in a `.zip` below a directory, which is made; files that are there are replaced. */
+  async unzip(source, path = '.') {
+    const script = 'f=$(mktemp) && cat > "$f" && mkdir -p -- "$1" && unzip -qo "$f" -d "$1"; s=$?; rm -f -- "$f"; exit $s';
+    await this.exec(['sh', '-c', script, 'sh', path], { stdin: new Uint8Array(source), check: true });
   }
 
   // Its life.

@@ -426,6 +426,19 @@ export function define(sdk, at, test, native, world) {
     assert.ok(grown <= 1 << 20, `the kernel's memory has grown by ${grown}`);
   });
 
+  test('directories go to a .zip and back', async () => {
+    assert.equal((await box.exec('mkdir -p z/a; seq 50000 > z/a/numbers; head -c 3000000 /dev/urandom > "z/b b"; : > z/.empty')).exitCode, 0);
+    const zip = await box.zip('z');
+    await box.write('/tmp/z.zip', zip);
+    const names = 'import zipfile; z = zipfile.ZipFile("/tmp/z.zip"); print(z.testzip(), sorted(z.namelist()))';
+    assert.deepEqual(await out(['python3', '-c', names]), ok("None ['.empty', 'a/', 'a/numbers', 'b b']\n"));
+    await box.unzip(zip, 'there/too');
+    assert.deepEqual(await out('diff -r z there/too && cat there/too/a/numbers | wc -l'), ok('50000\n'));
+    await assert.rejects(box.unzip(zip.subarray(0, 1000), 'there'), { name: 'CommandError' });
+    await assert.rejects(box.zip('nowhere'), { name: 'CommandError' });
+    await box.exec('rm -rf z there /tmp/z.zip');
+  });
+
   // Hashes of texts are random where an interpreter begins as its module says, and those of the prepared one are fixed.
   test('interpreters are prepared by themselves', async () => {
     const hash = async (session) => (await session.exec(['python3', '-c', 'print(hash("a"))'])).stdout;
