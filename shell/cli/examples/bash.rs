@@ -97,6 +97,8 @@ struct InSession {
     file: PathBuf,
 }
 
+impl box_sys::Files for InSession {}
+
 impl Processes for InSession {
     fn session_state(&self) -> io::Result<Vec<u8>> {
         std::fs::read(&self.file)
@@ -172,6 +174,8 @@ struct Sequential {
     last: Cell<Pid>,
     ended: RefCell<HashMap<Pid, WaitStatus>>,
 }
+
+impl box_sys::Files for Sequential {}
 
 impl Processes for Sequential {
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {

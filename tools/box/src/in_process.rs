@@ -53,6 +53,8 @@ impl InProcess {
     }
 }
 
+impl box_sys::Files for InProcess {}
+
 impl Processes for InProcess {
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {
         if self.depth.get() >= MAX_DEPTH {

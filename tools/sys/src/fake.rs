@@ -21,6 +21,8 @@ pub struct Fake {
     last: Cell<Pid>,
 }
 
+impl crate::Files for Fake {}
+
 impl Processes for Fake {
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {
         self.spawned.borrow_mut().push(spec.argv.to_vec());

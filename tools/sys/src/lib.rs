@@ -8,6 +8,7 @@
 //! | `native` | the trait over POSIX, for running and testing the same tools on a host |
 //! | `preview1` | what is left without WASIX: descriptor renumbering and spool files |
 //! | `fake` | a scripted double for unit tests |
+//! | `files` | [`Files`]: opening, listing, removing by name, as a trait likewise |
 //! | `meta` | mode bits, owners, links, times; by the bridge, `std` or a fallback |
 //! | `events` | caught signals, interruptible waits, CPU times |
 //! | `net` | connections on the loopback |
@@ -26,6 +27,7 @@
 pub mod errno;
 pub mod events;
 pub mod fake;
+mod files;
 #[cfg(target_os = "wasi")]
 mod heap;
 pub mod meta;
@@ -46,6 +48,7 @@ pub use backend::{Os, enter_cwd, initial_cwd};
 pub use box_abi::{Kind, PIPE_CAPACITY, PIPE_DIR, PROCESSES, Stat, TASK_VARIABLE, UMASK_VARIABLE};
 pub use box_abi::{http, kv, session, tools};
 pub use errno::strerror;
+pub use files::{Entry, Files};
 pub use process::{Group, PROGRAM_VARIABLE, Pid, Processes, SpawnSpec, WaitStatus, signal};
 pub use stdio::{INHERITED_FDS, Inherited, ignore_empty_locale_variables, inherited, is_terminal};
 

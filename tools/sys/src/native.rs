@@ -123,6 +123,8 @@ impl Os {
     }
 }
 
+impl crate::Files for Os {}
+
 impl Processes for Os {
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {
         Ok(self.command(spec)?.spawn()?.id())

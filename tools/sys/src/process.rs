@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::rc::Rc;
 
+use crate::Files;
+
 /// A process id. Positive; unique within one session.
 pub type Pid = u32;
 
@@ -74,7 +76,7 @@ impl WaitStatus {
 }
 
 /// Processes and pipes of the system below.
-pub trait Processes {
+pub trait Processes: Files {
     /// Starts a process. `NotFound` if there is no such program, `PermissionDenied` if it may
     /// not run, `Unsupported` if this system has no processes, `WouldBlock` (EAGAIN) at the process limit.
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid>;

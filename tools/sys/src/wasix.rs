@@ -232,6 +232,8 @@ fn fd_ops(spec: &SpawnSpec<'_>, cwd: &[u8]) -> Vec<FdOp> {
     ops
 }
 
+impl crate::Files for Os {}
+
 impl Processes for Os {
     fn spawn(&self, spec: &SpawnSpec<'_>) -> io::Result<Pid> {
         if !self.concurrent() {

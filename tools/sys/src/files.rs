@@ -1,0 +1,73 @@
+//! Files by name, as the shell uses them: a trait, so that effects can be handed in. What it gives is an open file,
+//! whose reads and writes are its own.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::path;
+
+/// An entry of a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name, bytes as they are.
+    pub name: Vec<u8>,
+    /// Whether it is a directory; `None` for a symbolic link and where the system does not tell.
+    pub is_dir: Option<bool>,
+}
+
+/// The file system below. What is not overridden is that of the process.
+pub trait Files {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// Those of `open(2)`.
+    fn open(&self, path: &Path, how: &OpenOptions) -> io::Result<File> {
+        how.open(path)
+    }
+
+    /// The whole of a file, of at most `limit` bytes: `/dev/zero` has no end.
+    ///
+    /// # Errors
+    /// Those of `open(2)` and `read(2)`, and one for a file that is longer.
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let file = self.open(path, OpenOptions::new().read(true))?;
+        let mut out = Vec::new();
+        file.take(limit.saturating_add(1)).read_to_end(&mut out)?;
+        if out.len() as u64 > limit {
+            return Err(io::Error::other("File too large"));
+        }
+        Ok(out)
+    }
+
+    /// The entries of a directory, in no order.
+    ///
+    /// # Errors
+    /// Those of `opendir(3)`.
+    fn read_dir(&self, dir: &Path) -> io::Result<Vec<Entry>> {
+        let entry = |e: std::fs::DirEntry| {
+            let kind = e.file_type().ok().filter(|t| !t.is_symlink());
+            Entry {
+                name: path::os_bytes(&e.file_name()).to_vec(),
+                is_dir: kind.map(|t| t.is_dir()),
+            }
+        };
+        Ok(std::fs::read_dir(dir)?.flatten().map(entry).collect())
+    }
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// Those of `unlink(2)`.
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
+    }
+
+    /// The path without symbolic links, `.` and `..`.
+    ///
+    /// # Errors
+    /// Those of `realpath(3)`.
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        std::fs::canonicalize(path)
+    }
+}
