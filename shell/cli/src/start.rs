@@ -8,7 +8,7 @@ use box_sys::{path, strerror};
 use sh_exec::budget::Limits;
 use sh_exec::io::{Desc, FdTable, Memory, OpenFile};
 use sh_exec::run::{Text, TextKind};
-use sh_exec::state::options::{SetOpt, ShOpt};
+use sh_exec::state::options::{CommandSource, SetOpt, ShOpt};
 use sh_exec::{STATE_OPTION, Shell, Start};
 
 use crate::options::{Invocation, List, Source, Wrong, parse};
@@ -125,7 +125,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
             script(&mut shell, file)
         }
         Source::Stdin => {
-            if !shell.state.options.interactive {
+            if !shell.options_mut().is_interactive() {
                 bash_env(&mut shell);
             } else if let (false, Some(rc)) = (inv.norc, &inv.rcfile) {
                 shell.source_quietly(rc);
@@ -263,14 +263,18 @@ fn limits(ctx: &Ctx<'_>) -> Limits {
 fn configure(shell: &mut Shell<'_>, inv: &Invocation) {
     let stdin = inv.source == Source::Stdin;
     let terminal = stdin && shell.fd_is_terminal(0) && shell.fd_is_terminal(2);
-    let o = &mut shell.state.options;
-    o.interactive = inv.interactive || terminal;
-    o.command_string = matches!(inv.source, Source::Command(_));
-    o.stdin_script = stdin;
+    let interactive = inv.interactive || terminal;
+    let o = shell.options_mut();
+    let source = match inv.source {
+        Source::Command(_) => CommandSource::String,
+        Source::File(_) => CommandSource::File,
+        Source::Stdin => CommandSource::Stdin,
+    };
+    o.set_call(source, interactive);
     if inv.posix {
         o.put(SetOpt::Posix, true);
     }
-    if o.interactive {
+    if interactive {
         o.put_shopt(ShOpt::ExpandAliases, true);
         o.put(SetOpt::History, true);
     }
@@ -283,7 +287,7 @@ fn configure(shell: &mut Shell<'_>, inv: &Invocation) {
     for (opt, on) in &inv.shopt {
         o.put_shopt(*opt, *on);
     }
-    if shell.state.options.interactive {
+    if interactive {
         if shell.var(b"HISTFILE").is_none() {
             let home = shell.var(b"HOME").unwrap_or_default();
             shell.set_quietly(b"HISTFILE", &[home.as_slice(), b"/.bash_history"].concat());

@@ -134,6 +134,8 @@ pub struct Budget {
     stack_bytes: usize,
     is_stack_known: bool,
     start: Instant,
+    /// A limit that was met where nothing could unwind; acted on before the next command.
+    hit: Option<&'static str>,
 }
 
 /// Address of a local variable: how deep the stack is.
@@ -157,6 +159,7 @@ impl Budget {
             stack_bytes: UNASKED,
             is_stack_known: cfg!(not(target_os = "wasi")),
             start: Instant::now(),
+            hit: None,
         }
     }
 
@@ -200,10 +203,28 @@ impl Budget {
         self.call_depth = u32::try_from(depth).unwrap_or(u32::MAX);
     }
 
+    /// Notes that a limit was met where nothing can unwind.
+    pub fn hit(&mut self, what: &'static str) {
+        self.hit = Some(what);
+    }
+
+    /// Whether that has happened.
+    #[inline]
+    pub fn is_hit(&self) -> bool {
+        self.hit.is_some()
+    }
+
+    /// What was met in such a place, once.
+    pub fn take_hit(&mut self) -> Option<&'static str> {
+        self.hit.take()
+    }
+
     /// Which limit was hit, if any.
     pub fn exceeded(&self) -> Option<&'static str> {
         let l = &self.limits;
-        if self.commands > l.commands {
+        if self.hit.is_some() {
+            self.hit
+        } else if self.commands > l.commands {
             Some("too many commands executed")
         } else if self.loop_rounds > l.loop_rounds {
             Some("too many loop iterations")

@@ -1,9 +1,10 @@
 //! The shell as expansion sees it: [`sh_expand::Env`] on [`Shell`].
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::rc::Rc;
 
-use box_sys::{Kind, meta, path};
+use box_sys::{Kind, meta};
 use sh_expand::{
     Attributes, Cause, DirEntry, Env, ExpandError, ExpandOptions, Key, Lookup, Reach, Str, Value,
 };
@@ -15,6 +16,9 @@ use crate::shell::Unwind;
 use crate::state::assign::owned;
 use crate::state::options::SetOpt;
 use crate::state::vars::{Slot, Var, decimal};
+
+/// Most bytes of the file of users.
+const PASSWD_MAX: u64 = 1 << 20;
 
 impl Env for Shell<'_> {
     fn resolve<'n>(&self, name: &'n [u8]) -> Result<(Cow<'n, [u8]>, Option<Str>), ExpandError> {
@@ -110,18 +114,18 @@ impl Env for Shell<'_> {
     }
 
     fn positional(&self) -> Rc<Vec<Str>> {
-        self.state.positional.clone()
+        self.state.params.list().clone()
     }
 
     fn special(&mut self, name: u8) -> Option<Str> {
         let s = &self.state;
         let text = match name {
-            b'#' => decimal(s.positional.len() as i64),
+            b'#' => decimal(s.params.list().len() as i64),
             b'?' => decimal(i64::from(s.status)),
             b'-' => s.options.flags(),
-            b'$' => decimal(i64::from(s.shell_pid)),
-            b'!' => decimal(i64::from(s.last_background?)),
-            b'0' => return Some(s.arg0.clone()),
+            b'$' => decimal(i64::from(s.ids.shell())),
+            b'!' => decimal(i64::from(s.ids.last_background?)),
+            b'0' => return Some(s.params.arg0().clone()),
             _ => return None,
         };
         Some(Rc::new(text))
@@ -152,7 +156,7 @@ impl Env for Shell<'_> {
         match self.substitute(sub) {
             Ok(out) => Ok(out),
             Err(unwind) => {
-                self.interrupted = Some(unwind);
+                self.leaving.interrupted = Some(unwind);
                 Err(Cause::Interrupted.into())
             }
         }
@@ -170,13 +174,13 @@ impl Env for Shell<'_> {
     }
 
     fn dir_stack(&self, n: usize, from_end: bool) -> Option<Vec<u8>> {
-        let all = self.dir_stack_texts();
+        let all = self.state.dirs.all();
         let at = if from_end { all.len().checked_sub(n + 1)? } else { n };
         all.get(at).cloned()
     }
 
     fn home_dir(&self, user: Option<&[u8]>) -> Option<Vec<u8>> {
-        let passwd = std::fs::read("/etc/passwd").unwrap_or_default();
+        let passwd = self.sys.read(Path::new("/etc/passwd"), PASSWD_MAX).unwrap_or_default();
         let uid = decimal(i64::from(meta::ids().0));
         for line in passwd.split(|c| *c == b'\n') {
             let f: Vec<&[u8]> = line.split(|c| *c == b':').collect();
@@ -189,14 +193,8 @@ impl Env for Shell<'_> {
 
     fn read_dir(&self, dir: &[u8]) -> Option<Vec<DirEntry>> {
         let dir = if dir.is_empty() { b".".as_slice() } else { dir };
-        let entries = std::fs::read_dir(self.path(dir)).ok()?;
-        let mut out = Vec::new();
-        for e in entries.flatten() {
-            let name = e.file_name();
-            let is_dir = e.file_type().ok().and_then(|t| (!t.is_symlink()).then(|| t.is_dir()));
-            out.push(DirEntry { name: path::os_bytes(&name).to_vec(), is_dir });
-        }
-        Some(out)
+        let entries = self.sys.read_dir(&self.path(dir)).ok()?.into_iter();
+        Some(entries.map(|e| DirEntry { name: e.name, is_dir: e.is_dir }).collect())
     }
 
     fn path_exists(&self, p: &[u8]) -> bool {
@@ -216,7 +214,7 @@ impl Env for Shell<'_> {
     fn warn(&mut self, message: &[u8]) -> Result<(), ExpandError> {
         self.error(&[message]);
         if self.state.options.has(SetOpt::ErrExit) {
-            self.interrupted = Some(Unwind::Exit(self.status_after_failure()));
+            self.leaving.interrupted = Some(Unwind::Exit(self.status_after_failure()));
             return Err(Cause::Interrupted.into());
         }
         Ok(())

@@ -11,7 +11,8 @@
 //! | [`state`] | what a subshell copies: variables, options, traps, jobs |
 //! | [`io`] | descriptors as the script sees them |
 //! | `redirect`, `process_sub` | redirections, `<( )` and `>( )` |
-//! | `trap`, `prompt`, `xtrace` | actions of traps, prompt strings, `set -x` |
+//! | `signals`, `trap` | signals that arrived, actions of traps |
+//! | `prompt`, `xtrace` | prompt strings, `set -x` |
 //! | [`budget`] | limits |
 //! | `expand_env` | the shell as expansion sees it |
 //!
@@ -34,6 +35,7 @@ mod prompt;
 mod redirect;
 pub mod run;
 pub mod shell;
+mod signals;
 pub mod state;
 mod trap;
 mod verdict;

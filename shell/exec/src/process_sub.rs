@@ -4,8 +4,8 @@
 //! concurrently or there is no `/dev/fd`, a temporary file stands in: `<(cmd)` is run to its end
 //! first, `>(cmd)` when the command that writes is done.
 
-use std::fs::{File, OpenOptions};
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ impl Shell<'_> {
         sub: &Rc<ProcessSub>,
     ) -> Result<Vec<u8>, ExpandError> {
         self.sync_output();
-        let named = self.sys.concurrent() && std::fs::metadata(DEV_FD).is_ok();
+        let named = self.sys.concurrent() && box_sys::meta::stat(Path::new(DEV_FD), true).is_ok();
         let r = if named { self.piped(sub) } else { self.filed(sub) };
         r.map_err(|e| Cause::ProcessSubstitution(box_sys::strerror(&e)).into())
     }
@@ -90,8 +90,8 @@ impl Shell<'_> {
                 continue;
             }
             let (path, write) = self.stand_in()?;
-            let from = File::open(&path);
-            std::fs::remove_file(&path)?;
+            let from = self.sys.open(&path, File::options().read(true));
+            self.sys.remove(&path)?;
             captured.push(Captured { from: from?, into });
             stand_ins.push((n, Desc::File(Rc::new(OpenFile::new(Rc::new(write), true)))));
         }
@@ -106,7 +106,7 @@ impl Shell<'_> {
             |s| {
                 s.enter(Context::Substitution { action });
                 s.state.options.put(SetOpt::Verbose, false);
-                s.state.outer_command = Some(s.state.command_text.clone());
+                s.state.command.enter_substitution();
                 for (n, desc) in stand_ins {
                     s.state.fds.set(n, Some(desc));
                 }
@@ -116,7 +116,7 @@ impl Shell<'_> {
         );
         let pid = match started {
             crate::walk::Started::Pid(pid) => {
-                self.state.last_background = Some(pid);
+                self.state.ids.last_background = Some(pid);
                 Some(pid)
             }
             crate::walk::Started::Done(_) => None,
@@ -126,10 +126,9 @@ impl Shell<'_> {
 
     /// A new temporary file, open to append to.
     fn stand_in(&mut self) -> std::io::Result<(PathBuf, File)> {
-        self.next_pseudo_pid += 1;
-        let path =
-            PathBuf::from(format!("/tmp/.box-sub-{}-{}", self.sys.pid(), self.next_pseudo_pid));
-        let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
+        let number = self.children.next_pseudo();
+        let path = PathBuf::from(format!("/tmp/.box-sub-{}-{number}", self.sys.pid()));
+        let file = self.sys.open(&path, File::options().append(true).create_new(true))?;
         Ok((path, file))
     }
 
@@ -140,7 +139,7 @@ impl Shell<'_> {
         }
         if let Some(pid) = pid {
             let status = self.wait_for(pid);
-            Rc::make_mut(&mut self.state.jobs).remember(pid, status);
+            self.state.jobs.remember(pid, status);
         }
         for c in captured {
             self.drain(&c.from, &c.into);
@@ -200,7 +199,7 @@ impl Shell<'_> {
             };
             if let Some((path, later)) = sub.file {
                 if let Some(later) = later
-                    && let Ok(f) = File::open(&path)
+                    && let Ok(f) = self.sys.open(&path, File::options().read(true))
                     && let Ok((pid, captured)) = self.launch(&later, f)
                 {
                     if let Some(pid) = pid {
@@ -208,7 +207,7 @@ impl Shell<'_> {
                     }
                     self.take_captured(None, captured);
                 }
-                let _ = std::fs::remove_file(&path);
+                let _ = self.sys.remove(&path);
                 continue;
             }
             if !sub.captured.is_empty() && !held {
@@ -240,7 +239,7 @@ impl Shell<'_> {
             match self.sys.try_wait(pid) {
                 Ok(Some(s)) => {
                     let status = i32::from(s.shell_status());
-                    Rc::make_mut(&mut self.state.jobs).remember(pid, status);
+                    self.state.jobs.remember(pid, status);
                     return;
                 }
                 Err(_) => return,

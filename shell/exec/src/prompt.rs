@@ -62,7 +62,6 @@ impl Shell<'_> {
     fn prompt_escapes(&mut self, text: &[u8], expands: bool) -> Vec<u8> {
         let mut out = Vec::new();
         let mut at = 0;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64;
         while let Some(&c) = text.get(at) {
             at += 1;
             if c != b'\\' {
@@ -79,52 +78,12 @@ impl Shell<'_> {
                 b'e' => out.push(27),
                 b'n' => out.push(b'\n'),
                 b'r' => out.push(b'\r'),
-                b'd' => out.extend(self.strftime(b"%a %b %d", now)),
-                b't' => out.extend(self.strftime(b"%H:%M:%S", now)),
-                b'T' => out.extend(self.strftime(b"%I:%M:%S", now)),
-                b'@' => out.extend(self.strftime(b"%I:%M %p", now)),
-                b'A' => out.extend(self.strftime(b"%H:%M", now)),
                 b'D' if text.get(at) == Some(&b'{') => {
                     let end = memchr::memchr(b'}', &text[at..]).map_or(text.len(), |i| at + i);
                     let format = &text[(at + 1).min(end)..end];
-                    let format = if format.is_empty() { b"%X".as_slice() } else { format };
-                    out.extend(self.strftime(format, now));
+                    out.extend(self.time_now(if format.is_empty() { b"%X" } else { format }));
                     at = (end + 1).min(text.len());
                 }
-                b'h' | b'H' => {
-                    let host = self.var(b"HOSTNAME").unwrap_or_default();
-                    let end = match e {
-                        b'h' => memchr::memchr(b'.', &host).unwrap_or(host.len()),
-                        _ => host.len(),
-                    };
-                    out.extend_from_slice(&host[..end]);
-                }
-                b'j' => out.extend(self.state.jobs.list.len().to_string().bytes()),
-                b'l' => out.extend_from_slice(b"tty"),
-                b's' => {
-                    let name = self.state.arg0.clone();
-                    out.extend_from_slice(name.rsplit(|c| *c == b'/').next().unwrap_or_default());
-                }
-                b'u' => {
-                    let user = self.var(b"USER").map(|u| u.to_vec());
-                    out.extend(user.unwrap_or_else(|| b"user".to_vec()));
-                }
-                b'v' => out.extend_from_slice(b"5.2"),
-                b'V' => out.extend_from_slice(b"5.2.15"),
-                b'w' | b'W' => {
-                    let dir = self.var(b"PWD").unwrap_or_default().to_vec();
-                    let home =
-                        self.var(b"HOME").map(|h| h.to_vec()).or_else(|| self.home_dir(None));
-                    let shown = tilde(&dir, home.as_deref());
-                    if e == b'W' && shown != b"~" && shown != b"/" {
-                        out.extend_from_slice(
-                            shown.rsplit(|c| *c == b'/').next().unwrap_or_default(),
-                        );
-                    } else {
-                        out.extend_from_slice(&shown);
-                    }
-                }
-                b'!' | b'#' => out.extend((self.history.len() + 1).to_string().bytes()),
                 b'$' => out.push(if box_sys::meta::ids().0 == 0 { b'#' } else { b'$' }),
                 b'[' | b']' => {}
                 b'\\' if expands => out.extend_from_slice(b"\\\\"),
@@ -137,10 +96,53 @@ impl Shell<'_> {
                     out.push(value as u8);
                     at += n - 1;
                 }
-                other => out.extend_from_slice(&[b'\\', other]),
+                letter => match self.prompt_value(letter) {
+                    Some(value) => out.extend(value),
+                    None => out.extend_from_slice(&[b'\\', letter]),
+                },
             }
         }
         out
+    }
+
+    /// The present time in a format of `strftime(3)`.
+    fn time_now(&mut self, format: &[u8]) -> Vec<u8> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64;
+        self.strftime(format, now)
+    }
+
+    /// What a letter stands for that tells something of the shell; `None` if it is no such letter.
+    fn prompt_value(&mut self, letter: u8) -> Option<Vec<u8>> {
+        let last_part = |text: &[u8]| text.rsplit(|c| *c == b'/').next().unwrap_or(b"").to_vec();
+        Some(match letter {
+            b'd' => self.time_now(b"%a %b %d"),
+            b't' => self.time_now(b"%H:%M:%S"),
+            b'T' => self.time_now(b"%I:%M:%S"),
+            b'@' => self.time_now(b"%I:%M %p"),
+            b'A' => self.time_now(b"%H:%M"),
+            b'H' => self.var(b"HOSTNAME").unwrap_or_default().to_vec(),
+            b'h' => {
+                let host = self.var(b"HOSTNAME").unwrap_or_default();
+                host.split(|c| *c == b'.').next().unwrap_or_default().to_vec()
+            }
+            b'j' => self.state.jobs.list().len().to_string().into_bytes(),
+            b'l' => b"tty".to_vec(),
+            b's' => last_part(self.state.params.arg0()),
+            b'u' => self.var(b"USER").map_or_else(|| b"user".to_vec(), |user| user.to_vec()),
+            b'v' => b"5.2".to_vec(),
+            b'V' => b"5.2.15".to_vec(),
+            b'w' | b'W' => {
+                let dir = self.var(b"PWD").unwrap_or_default();
+                let home = self.var(b"HOME").map(|h| h.to_vec()).or_else(|| self.home_dir(None));
+                let shown = tilde(&dir, home.as_deref());
+                match letter == b'W' && shown != b"~" && shown != b"/" {
+                    true => last_part(&shown),
+                    false => shown,
+                }
+            }
+            b'!' | b'#' => (self.history.len() + 1).to_string().into_bytes(),
+            _ => return None,
+        })
     }
 }
 

@@ -54,7 +54,7 @@ impl Shell<'_> {
     }
 
     fn put(&mut self, r: &Redirect, n: u32, desc: Option<Desc>, saved: &mut Saved) {
-        if self.dirty.is_some() {
+        if self.output.is_some() {
             self.sync_output();
         }
         let old = self.state.fds.set(n, desc);
@@ -151,44 +151,25 @@ impl Shell<'_> {
         word: &Word,
         saved: &mut Saved,
     ) -> Result<(), Failure> {
-        let raw = &*word.raw;
         let default = u32::from(r.op == RedirectOp::DupWrite);
         if text == b"-" {
-            if let RedirectFd::Var { name, subscript } = &r.fd {
-                // `{fd}>&-` closes the descriptor the variable names.
-                let key = match subscript {
-                    None => self.var(name),
-                    Some(s) => match sh_expand::subscript_key(self, name, s) {
-                        Ok(key) => self.element_text(name, &key),
-                        Err(e) => return Err(Some(self.expansion_failed(e))),
-                    },
-                };
-                let n = key.and_then(|t| sh_expand::arith::plain_integer(&t));
-                let Some(n) = n.and_then(|n| u32::try_from(n).ok()) else {
-                    return Err(self.complain(name, "ambiguous redirect"));
-                };
-                self.sync_output();
-                self.state.fds.set(n, None);
-                return Ok(());
-            }
-            let fd = self.number(r, default)?;
-            self.put(r, fd, None, saved);
-            return Ok(());
+            return self.close(r, default, saved);
         }
-        let (digits, close) = match text.strip_suffix(b"-") {
+        let (digits, moves) = match text.strip_suffix(b"-") {
             Some(d) => (d, true),
             None => (text, false),
         };
         if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
             let output = matches!(r.fd, RedirectFd::Default | RedirectFd::Number(1));
-            if r.op == RedirectOp::DupWrite && output && !close {
+            if r.op == RedirectOp::DupWrite && output && !moves {
                 return self.both(r, false, text, saved);
             }
             if let Some(variable) = variable_of(&r.fd) {
                 return Err(self.complain(&variable, "ambiguous redirect"));
             }
             // Commands are not run again for the message.
-            let shown = if without_commands(&word.parts) == word.parts { digits } else { raw };
+            let plain = without_commands(&word.parts) == word.parts;
+            let shown = if plain { digits } else { &*word.raw };
             return Err(self.complain(shown, "ambiguous redirect"));
         }
         let n = std::str::from_utf8(digits).ok().and_then(|d| d.parse::<u32>().ok());
@@ -196,18 +177,41 @@ impl Shell<'_> {
         let Some(desc) = self.state.fds.get(n).cloned() else {
             return Err(match r.fd {
                 // Of a number that is found by expansion bash tells which one it was for.
-                RedirectFd::Number(fd) if raw != text => {
+                RedirectFd::Number(fd) if *word.raw != *text => {
                     self.complain(&decimal(i64::from(fd)), "Bad file descriptor")
                 }
-                _ if raw == text => self.complain(digits, "Bad file descriptor"),
-                _ => self.complain(raw, "Bad file descriptor"),
+                _ if *word.raw == *text => self.complain(digits, "Bad file descriptor"),
+                _ => self.complain(&word.raw, "Bad file descriptor"),
             });
         };
         let fd = self.number(r, default)?;
         self.put(r, fd, Some(desc), saved);
-        if close && fd != n {
+        if moves && fd != n {
             self.put(r, n, None, saved);
         }
+        Ok(())
+    }
+
+    /// `n>&-`; `{name}>&-` closes the descriptor that the variable names, for good.
+    fn close(&mut self, r: &Redirect, default: u32, saved: &mut Saved) -> Result<(), Failure> {
+        let RedirectFd::Var { name, subscript } = &r.fd else {
+            let fd = self.number(r, default)?;
+            self.put(r, fd, None, saved);
+            return Ok(());
+        };
+        let value = match subscript {
+            None => self.var(name),
+            Some(s) => match sh_expand::subscript_key(self, name, s) {
+                Ok(key) => self.element_text(name, &key),
+                Err(e) => return Err(Some(self.expansion_failed(e))),
+            },
+        };
+        let n = value.and_then(|t| sh_expand::arith::plain_integer(&t));
+        let Some(n) = n.and_then(|n| u32::try_from(n).ok()) else {
+            return Err(self.complain(name, "ambiguous redirect"));
+        };
+        self.sync_output();
+        self.state.fds.set(n, None);
         Ok(())
     }
 
@@ -286,8 +290,7 @@ impl Shell<'_> {
         let mut o = OpenOptions::new();
         match op {
             RedirectOp::Read => {
-                let f = o.read(true).open(path)?;
-                return Ok(f);
+                return self.sys.open(path, o.read(true));
             }
             RedirectOp::ReadWrite => {
                 o.read(true).write(true).create(true).truncate(false);
@@ -316,7 +319,7 @@ impl Shell<'_> {
         meta::set_umask(self.state.umask);
         let other = self.state.umask != meta::umask_in_force();
         let fresh = other && meta::stat(path, true).is_err();
-        let f = o.open(path)?;
+        let f = self.sys.open(path, &o)?;
         if fresh {
             let _ = meta::chmod(path, 0o666 & !self.state.umask);
         }

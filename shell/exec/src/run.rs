@@ -74,7 +74,27 @@ impl TextKind {
     }
 }
 
+/// What some script text mentions. What these names stand for costs time for each command, so that it is kept only
+/// where somebody may ask.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mentions {
+    /// `BASH_COMMAND`
+    pub commands: bool,
+    /// `expand_aliases`: a substitution may turn aliases on.
+    pub aliases: bool,
+}
+
+impl Mentions {
+    /// Looks at a text that is about to run.
+    pub fn look(&mut self, text: &[u8]) {
+        let has = |name: &[u8]| memchr::memmem::find(text, name).is_some();
+        self.commands = self.commands || has(b"BASH_COMMAND");
+        self.aliases = self.aliases || has(b"expand_aliases");
+    }
+}
+
 /// How a text ended that did not parse.
+#[derive(Debug)]
 pub(crate) struct SyntaxFailed {
     /// A POSIX shell ends with it.
     ends: bool,
@@ -176,7 +196,7 @@ impl Shell<'_> {
         failed.ends
             && !self.state.here.command_builtin
             && options.has(SetOpt::Posix)
-            && !options.interactive
+            && !options.is_interactive()
     }
 
     /// Whether `set -e` holds here and now.
@@ -187,7 +207,7 @@ impl Shell<'_> {
     /// `set -t`: a script, but not a text of `-c`, ends behind the command read before.
     fn ends_after_command(&self) -> bool {
         let options = &self.state.options;
-        options.has(SetOpt::OneCmd) && !options.command_string && self.state.subshell == 0
+        options.has(SetOpt::OneCmd) && !options.is_command_string() && !self.state.ids.is_subshell()
     }
 
     fn parser_warnings(&mut self, parser: &mut Parser<'_>) {
@@ -212,7 +232,7 @@ impl Shell<'_> {
         self.check_depth()?;
         let mut options = self.parse_options();
         options.first_line = text.line.max(1);
-        self.note_command_text(text.text);
+        self.mentions.look(text.text);
         let mut parser = Parser::new(text.text, options);
         let main = text.kind.is_main();
         let mut status = 0;
@@ -238,12 +258,12 @@ impl Shell<'_> {
                 Ok(None) => return Ok(status),
                 Ok(Some(list)) => match self.list_read(&list, parser.last_line()) {
                     Ok(s) => status = s,
-                    Err(Unwind::Discard(s)) if self.state.subshell == 0 => {
+                    Err(Unwind::Discard(s)) if !self.state.ids.is_subshell() => {
                         // Of a text it is 1, whatever it was.
                         status = if main { s } else { 1 };
                         self.state.status = status;
                     }
-                    Err(Unwind::Abandon(s)) if main && self.state.subshell == 0 => {
+                    Err(Unwind::Abandon(s)) if main && !self.state.ids.is_subshell() => {
                         status = s;
                         self.state.status = s;
                     }
@@ -273,7 +293,7 @@ impl Shell<'_> {
             AfterSyntax::Unwind(unwind) => Err(unwind),
             AfterSyntax::Leave(status) => Err(self.exit_here(status)),
             AfterSyntax::Exit { status, shown } => {
-                self.bad_syntax_exit = shown;
+                self.leaving.bad_syntax = shown;
                 Err(Unwind::Exit(status))
             }
             AfterSyntax::End { status, seen, ends } => {
@@ -281,7 +301,7 @@ impl Shell<'_> {
                 let ends = ends && self.state.text_begun;
                 // Nobody is around standard input to ask.
                 let asked = place != Place::Stdin;
-                self.syntax_failed = asked.then_some(SyntaxFailed { ends, seen });
+                self.leaving.syntax_failed = asked.then_some(SyntaxFailed { ends, seen });
                 self.state.status = status;
                 Ok(status)
             }
@@ -307,17 +327,6 @@ impl Shell<'_> {
         self.list(list)
     }
 
-    /// `BASH_COMMAND` costs time for each command, so it is kept only where a script names it;
-    /// likewise for aliases within substitutions.
-    fn note_command_text(&mut self, text: &[u8]) {
-        if !self.track_commands && memchr::memmem::find(text, b"BASH_COMMAND").is_some() {
-            self.track_commands = true;
-        }
-        if !self.mentions_aliases && memchr::memmem::find(text, b"expand_aliases").is_some() {
-            self.mentions_aliases = true;
-        }
-    }
-
     /// Runs the main script; the status to exit with, the EXIT trap included.
     pub fn run_main(&mut self, text: Text<'_>) -> i32 {
         let r = self.run_text(text);
@@ -328,7 +337,7 @@ impl Shell<'_> {
     pub fn run_stdin(&mut self) -> i32 {
         let desc = Rc::new(RefCell::new(self.state.fds.get(0).cloned()));
         let echo = Rc::new(RefCell::new(None));
-        let interactive = self.state.options.interactive;
+        let interactive = self.state.options.is_interactive();
         let prompts = interactive.then(|| {
             Rc::new(RefCell::new(Prompts { first: Vec::new(), more: Vec::new(), out: None }))
         });
@@ -336,7 +345,7 @@ impl Shell<'_> {
             ScriptInput { desc: desc.clone(), prompts: prompts.clone(), echo: echo.clone() };
         let mut options = self.parse_options();
         options.first_line = 1;
-        self.track_commands = true;
+        self.mentions.commands = true;
         let mut parser = Parser::with_input(Box::new(input), options);
         let (mut status, mut began) = (0, false);
         let r = loop {
@@ -396,7 +405,7 @@ impl Shell<'_> {
 
     /// The end of the shell: EXIT trap, output written.
     pub fn finish(&mut self, r: Flow) -> i32 {
-        let r = match (r, self.limit_hit.take()) {
+        let r = match (r, self.budget.take_hit()) {
             // Met by the last command.
             (Ok(_), Some(what)) => {
                 self.error(&[b"limit reached: ", what.as_bytes()]);
@@ -405,7 +414,7 @@ impl Shell<'_> {
             (r, _) => r,
         };
         if let Err(Unwind::Abandon(_)) = r {
-            self.leave_texts();
+            self.state.command.leave_all();
         }
         let status = match r {
             Ok(s) => s,
@@ -422,14 +431,14 @@ impl Shell<'_> {
         };
         self.drain_captured_jobs();
         self.sync_output();
-        if let Some(signal) = self.killed_by.take() {
+        if let Some(signal) = self.signals.take_killed_by() {
             // Whoever waits for this process shall see what ended it.
             box_sys::events::catch(0, 0);
             let _ = self.sys.kill(self.sys.pid(), signal);
-        } else if !self.broken_pipe {
+        } else if !self.output.is_pipe_broken() {
             self.leave_session(status);
         }
-        if self.broken_pipe && status == 0 { 141 } else { status }
+        if self.output.is_pipe_broken() && status == 0 { 141 } else { status }
     }
 }
 

@@ -2,17 +2,21 @@
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::Instant;
 
 use box_applet::Table;
-use box_sys::{Group, Processes, path};
+use box_sys::{Processes, path};
 use sh_expand::Str;
 use sh_syntax::error::SyntaxError;
 
 use crate::budget::{Budget, Limits};
-use crate::io::{FdTable, OpenFile};
-use crate::run::SyntaxFailed;
-use crate::state::{Frame, GetOpts, PipeStatus, State};
+use crate::command::{ChildEnv, Children};
+use crate::io::{Collected, FdTable};
+use crate::run::{Mentions, SyntaxFailed};
+use crate::signals::Signals;
+use crate::state::State;
+use crate::state::calls::Frame;
+use crate::state::options::Options;
+use crate::state::params::Params;
 
 /// Why execution leaves the normal path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,63 +55,45 @@ impl Unwind {
 /// The status of what ran, or the way out.
 pub type Flow = Result<i32, Unwind>;
 
+/// A shell: the state that subshells copy, what it was given to act with, and what belongs to its process.
 pub struct Shell<'a> {
-    pub state: Box<State>,
-    pub sys: &'a dyn Processes,
-    pub table: &'a Table,
-    pub budget: Budget,
-    /// The stream with collected output, and since when (ms).
-    pub(crate) dirty: Option<Rc<OpenFile>>,
-    pub(crate) dirty_since: u64,
-    pub(crate) broken_pipe: bool,
-    /// A limit that was met where nothing could unwind; acted on before the next command.
-    pub(crate) limit_hit: Option<&'static str>,
-    pub(crate) output_error: Option<std::io::Error>,
-    /// Status of the last command substitution of the current command.
-    pub(crate) last_subst: Option<i32>,
-    /// Signals that arrived and wait for a safe moment, one bit each.
-    pub(crate) pending_signals: u64,
-    /// Signals for the shell around this subshell.
-    pub(crate) outer_signals: u64,
-    /// Signals whose disposition is the parent's choice: ignored when the shell began.
-    pub(crate) fixed_signals: u64,
-    /// Children that ended since the CHLD trap ran last.
-    pub(crate) ended_children: u32,
-    /// The signal that ends this process, once its EXIT trap ran.
-    pub(crate) killed_by: Option<u8>,
-    /// How the last text that was run ended, if it did not parse.
-    pub(crate) syntax_failed: Option<SyntaxFailed>,
-    pub(crate) env_cache: Option<(u64, EnvList)>,
+    pub(crate) state: Box<State>,
+    pub(crate) sys: &'a dyn Processes,
+    pub(crate) table: &'a Table,
+    pub(crate) budget: Budget,
+    pub(crate) output: Collected,
+    pub(crate) signals: Signals,
+    pub(crate) child_env: ChildEnv,
+    pub(crate) children: Children,
     /// Process substitutions of the current command, to be closed after it.
     pub(crate) process_subs: Vec<crate::process_sub::Running>,
-    /// The process group of the process that is started next.
-    pub(crate) job_group: Group,
-    pub(crate) regex_cache: Option<(Vec<u8>, bool, Rc<box_text::regex::Regex>)>,
-    pub(crate) next_pseudo_pid: u32,
-    /// How a substitution ended the shell, while expansion passes the news on.
-    pub(crate) interrupted: Option<Unwind>,
-    /// `exec` without a command: its redirections stay.
-    pub(crate) keep_redirects: bool,
-    /// Some script text names BASH_COMMAND.
-    pub(crate) track_commands: bool,
-    /// The shell ends because of a syntax error that shows in the status its EXIT trap sees.
-    pub(crate) bad_syntax_exit: bool,
-    /// An error left `eval` or `.` in this subshell, and bash the functions in there only.
-    pub(crate) left_text: bool,
-    /// A substitution may turn aliases on.
-    pub(crate) mentions_aliases: bool,
-    pub(crate) history: Vec<Vec<u8>>,
+    pub(crate) leaving: Leaving,
+    pub(crate) mentions: Mentions,
+    /// Status of the last command substitution of the current command.
+    pub(crate) last_subst: Option<i32>,
     /// The line of the command being begun, and the one before it in effect.
     pub(crate) line_before: (u32, u32),
-    /// What the environment held besides variables, for programs.
-    pub(crate) odd_env: EnvList,
-    /// The zone that was used last, and the `TZ` that named it.
-    pub(crate) zone: Option<(Option<Vec<u8>>, box_text::time::Zone)>,
+    pub(crate) regex: crate::walk::LastRegex,
+    pub(crate) zone: crate::clock::LastZone,
+    pub(crate) history: Vec<Vec<u8>>,
     /// The session whose call this is.
     pub(crate) session: Option<Box<crate::state::session::Session>>,
 }
 
-pub(crate) type EnvList = Rc<Vec<(Vec<u8>, Vec<u8>)>>;
+/// News of how execution leaves a place, for those further out that [`Unwind`] does not tell.
+#[derive(Debug, Default)]
+pub(crate) struct Leaving {
+    /// How a substitution ended the shell, while expansion passes the news on.
+    pub interrupted: Option<Unwind>,
+    /// How the last text that was run ended, if it did not parse.
+    pub syntax_failed: Option<SyntaxFailed>,
+    /// The shell ends because of a syntax error that shows in the status its EXIT trap sees.
+    pub bad_syntax: bool,
+    /// An error left `eval` or `.` in this subshell, and bash the functions in there only.
+    pub text: bool,
+    /// `exec` without a command has run: the redirections around it stay.
+    pub keeps_redirects: bool,
+}
 
 /// What a shell starts with.
 pub struct Start<'a> {
@@ -122,115 +108,67 @@ pub struct Start<'a> {
 }
 
 impl<'a> Shell<'a> {
+    /// A shell that has taken up its environment.
     pub fn new(start: Start<'a>) -> Shell<'a> {
-        let pid = start.sys.pid();
-        let state = State {
-            vars: Default::default(),
-            functions: Rc::default(),
-            aliases: Rc::default(),
-            options: Default::default(),
-            traps: Default::default(),
-            jobs: Rc::default(),
-            fds: start.fds,
-            outer_fds: None,
-            cwd: Rc::new(start.cwd),
-            dirs: Rc::default(),
-            arg0: Rc::new(start.arg0),
-            positional: Rc::new(start.positional.into_iter().map(Rc::new).collect()),
-            frames: Rc::default(),
-            funcname_shown: false,
-            hashed: Rc::default(),
-            disabled_builtins: Rc::default(),
-            status: 0,
-            pipe_status: PipeStatus::One(0),
-            ulimits: Rc::default(),
-            last_background: None,
-            last_arg: Str::default(),
-            line: 0,
-            shell_pid: pid,
-            own_pid: pid,
-            subshell: 0,
-            started: Instant::now(),
-            seconds_offset: 0,
-            random: pid.wrapping_mul(2_654_435_761) ^ Instant::now().elapsed().subsec_nanos(),
-            random_set: false,
-            getopts: GetOpts::default(),
-            umask: box_sys::meta::umask(),
-            here: Default::default(),
-            trap_exit: None,
-            command_text: Str::default(),
-            outer_command: None,
-            outermost_command: None,
-            outer_positional: None,
-            call_args: Rc::default(),
-            positional_set: false,
-            text_begun: false,
-            completions: Rc::default(),
-        };
+        let params = Params::new(start.arg0, start.positional);
         let mut shell = Shell {
-            state: Box::new(state),
+            state: Box::new(State::new(start.sys.pid(), params, start.cwd, start.fds)),
             sys: start.sys,
             table: start.table,
             budget: Budget::new(start.limits),
-            dirty: None,
-            dirty_since: 0,
-            broken_pipe: false,
-            limit_hit: None,
-            output_error: None,
-            last_subst: None,
-            pending_signals: 0,
-            outer_signals: 0,
-            fixed_signals: 0,
-            ended_children: 0,
-            killed_by: None,
-            syntax_failed: None,
-            env_cache: None,
+            output: Collected::default(),
+            signals: Signals::default(),
+            child_env: ChildEnv::default(),
+            children: Children::default(),
             process_subs: Vec::new(),
-            job_group: Group::Inherit,
-            regex_cache: None,
-            next_pseudo_pid: 0,
-            interrupted: None,
-            keep_redirects: false,
-            track_commands: false,
-            mentions_aliases: false,
-            bad_syntax_exit: false,
-            left_text: false,
-            history: Vec::new(),
+            leaving: Leaving::default(),
+            mentions: Mentions::default(),
+            last_subst: None,
             line_before: (0, 0),
-            odd_env: EnvList::default(),
-            zone: None,
+            regex: Default::default(),
+            zone: Default::default(),
+            history: Vec::new(),
             session: None,
         };
         shell.init_vars(&start.env);
         shell.init_traps();
         let seed = shell.entropy();
-        shell.state.random = seed as u32;
+        shell.state.random.seed(seed as u32);
         shell
+    }
+
+    /// The options, for whoever starts the shell.
+    pub fn options_mut(&mut self) -> &mut Options {
+        &mut self.state.options
+    }
+
+    /// Whether this shell is the process, not a subshell within it.
+    pub(crate) fn is_process(&self) -> bool {
+        self.state.ids.own() == self.sys.pid()
     }
 
     /// The bottom frame of a script file, which makes `BASH_SOURCE` and `caller` work at its top level.
     pub fn enter_script(&mut self, file: &[u8]) {
-        Rc::make_mut(&mut self.state.frames).push(Frame {
+        self.state.calls.push(Frame {
             name: Rc::new(b"main".to_vec()),
             source: Rc::new(file.to_vec()),
             call_line: 0,
             is_function: false,
+            args: None,
         });
     }
 
     /// The name messages begin with: the file whose code runs, else `$0`.
     pub fn message_name(&self) -> Str {
-        match self.state.frames.last() {
-            Some(f) if !f.source.is_empty() => f.source.clone(),
-            _ => self.state.arg0.clone(),
-        }
+        let source = self.state.calls.source().filter(|source| !source.is_empty());
+        source.unwrap_or(self.state.params.arg0()).clone()
     }
 
     /// `NAME: line N: `, as bash begins its messages.
     pub fn prefix(&self) -> Vec<u8> {
         let mut p = self.message_name().to_vec();
         p.extend_from_slice(b": ");
-        if !self.state.options.interactive {
+        if !self.state.options.is_interactive() {
             p.extend_from_slice(format!("line {}: ", self.state.line).as_bytes());
         }
         p
@@ -265,11 +203,12 @@ impl<'a> Shell<'a> {
 
     /// An operand as an absolute path.
     pub fn path(&self, operand: &[u8]) -> PathBuf {
-        path::resolve(&self.state.cwd, operand)
+        path::resolve(self.cwd(), operand)
     }
 
+    /// The working directory.
     pub fn cwd(&self) -> &Path {
-        &self.state.cwd
+        self.state.dirs.cwd()
     }
 
     /// The file system is about to be looked at or changed: everything written must be there.
@@ -281,9 +220,9 @@ impl<'a> Shell<'a> {
     #[inline]
     pub(crate) fn tick(&mut self) -> Result<(), Unwind> {
         self.budget.commands += 1;
-        let urgent = self.broken_pipe
-            || self.pending_signals != 0
-            || self.limit_hit.is_some()
+        let urgent = self.output.is_pipe_broken()
+            || self.signals.is_pending()
+            || self.budget.is_hit()
             || box_sys::events::pending();
         if urgent || self.budget.commands & 0x3f == 0 {
             return self.slow_tick();
@@ -295,7 +234,7 @@ impl<'a> Shell<'a> {
     pub(crate) fn loop_tick(&mut self) -> Result<(), Unwind> {
         self.budget.loop_rounds += 1;
         if self.budget.loop_rounds & 0x3f == 0
-            || self.pending_signals != 0
+            || self.signals.is_pending()
             || box_sys::events::pending()
         {
             return self.slow_tick();
@@ -305,18 +244,15 @@ impl<'a> Shell<'a> {
 
     #[cold]
     fn slow_tick(&mut self) -> Result<(), Unwind> {
-        if self.broken_pipe {
-            self.broken_pipe = false;
-            if self.state.traps.get(box_sys::signal::PIPE).is_none() {
-                return Err(Unwind::Exit(128 + i32::from(box_sys::signal::PIPE)));
-            }
+        if self.output.take_broken_pipe() && self.state.traps.get(box_sys::signal::PIPE).is_none() {
+            return Err(Unwind::Exit(128 + i32::from(box_sys::signal::PIPE)));
         }
-        if let Some(what) = self.limit_hit.or_else(|| self.budget.exceeded()) {
+        if let Some(what) = self.budget.exceeded() {
             self.error(&[b"limit reached: ", what.as_bytes()]);
             return Err(Unwind::Exit(1));
         }
         box_sys::events::poke();
-        if self.dirty.is_some() && self.budget.clock().saturating_sub(self.dirty_since) > 10 {
+        if self.output.is_some() && self.output.is_older(10, self.budget.clock()) {
             self.sync_output();
         }
         self.run_pending_traps()

@@ -1,7 +1,5 @@
 //! Running trap actions (POSIX XCU trap, bash manual 4.1).
 
-use std::rc::Rc;
-
 use box_sys::{events, signal};
 use sh_expand::Str;
 use sh_syntax::ast::Command;
@@ -28,7 +26,7 @@ impl Shell<'_> {
         let last = self.state.status;
         self.state.status = status;
         self.state.pipe_status = pipe;
-        match self.syntax_failed.take() {
+        match self.leaving.syntax_failed.take() {
             // As `eval` or `.` is what runs.
             Some(failed) if self.ends_shell(&failed) => Err(self.ends_with(2)),
             _ => r.map(|_| last),
@@ -37,16 +35,14 @@ impl Shell<'_> {
 
     /// The EXIT trap, once; the status to end with.
     pub(crate) fn run_exit_trap(&mut self, status: i32) -> i32 {
-        let bad_syntax = std::mem::take(&mut self.bad_syntax_exit);
+        let bad_syntax = std::mem::take(&mut self.leaving.bad_syntax);
         let Some(action) = self.state.traps.get(traps::EXIT).cloned() else { return status };
         if action.is_empty() || self.state.here.exit_trap == ExitTrap::Never {
             return status;
         }
         self.state.status = if bad_syntax { crate::verdict::syntax::BAD_SYNTAX } else { status };
-        self.state.trap_exit = None;
-        if let Some(command) = self.state.outer_command.take() {
-            self.state.command_text = command;
-        }
+        self.state.traps.set_exit_status(None);
+        self.state.command.enter_exit_trap();
         // Bash counts the lines of this action from 1.
         self.state.line = 1;
         // To a trace it stands in the shell itself, wherever that ends.
@@ -57,8 +53,8 @@ impl Shell<'_> {
             // An error that would end the shell changes nothing any more, but with `set -e`.
             Err(Unwind::Exit(s) | Unwind::GiveUp(s)) => {
                 match self.state.options.has(SetOpt::ErrExit) {
-                    true => self.state.trap_exit.unwrap_or(s),
-                    false => self.state.trap_exit.unwrap_or(status),
+                    true => self.state.traps.exit_status().unwrap_or(s),
+                    false => self.state.traps.exit_status().unwrap_or(status),
                 }
             }
             Err(Unwind::Return(s)) => s,
@@ -71,13 +67,13 @@ impl Shell<'_> {
     /// A subshell that began while a text was running: `eval`, a substitution, `-c`.
     fn begun_within_text(&self) -> bool {
         let state = &self.state;
-        state.here.exit_depth > 1 || (state.subshell > 0 && state.options.command_string)
+        state.here.exit_depth > 1 || (state.ids.is_subshell() && state.options.is_command_string())
     }
 
     /// Before a simple command and the heads of `for`, `case` and so on.
     /// False: the command is to be skipped.
     pub(crate) fn run_debug_trap(&mut self, c: &Command) -> Result<bool, Unwind> {
-        if self.state.traps.is_empty() && !self.track_commands {
+        if self.state.traps.is_empty() && !self.mentions.commands {
             return Ok(true);
         }
         self.note_command(|| sh_syntax::print::command_head(c));
@@ -87,13 +83,13 @@ impl Shell<'_> {
     /// What `BASH_COMMAND` shows from now on.
     pub(crate) fn note_command(&mut self, text: impl FnOnce() -> Vec<u8>) {
         if !self.state.here.action {
-            self.state.command_text = Rc::new(text());
+            self.state.command.set(text());
         }
     }
 
     /// `BASH_COMMAND` shows a subshell only where the ERR trap might.
     pub(crate) fn note_subshell(&mut self, c: &Command) {
-        if self.track_commands && self.state.traps.has_err {
+        if self.mentions.commands && self.state.traps.sees(Trap::Err) {
             self.note_command(|| sh_syntax::print::command_line(c));
         }
     }
@@ -101,36 +97,22 @@ impl Shell<'_> {
     /// Runs commands of `eval` or `.`; behind them and in the EXIT trap, `BASH_COMMAND` is again
     /// what it was before.
     pub(crate) fn keeping_command<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
-        let command = self.state.command_text.clone();
-        let outermost = self.state.outer_command.is_none();
-        if outermost {
-            self.state.outer_command = Some(command.clone());
-        }
+        let before = self.state.command.enter_text();
         let result = f(self);
-        if outermost {
-            self.state.outer_command = None;
-        }
-        self.state.command_text = command;
+        self.state.command.leave_text(before);
         result
-    }
-
-    /// Some errors leave the texts around a subshell as well: its EXIT trap shows the outermost.
-    pub(crate) fn leave_texts(&mut self) {
-        if let Some(command) = self.state.outermost_command.take() {
-            self.state.outer_command = Some(command);
-        }
     }
 
     /// The DEBUG trap for the command noted before.
     pub(crate) fn run_debug_action(&mut self) -> Result<bool, Unwind> {
-        if self.state.here.running.has(Trap::Debug) || !self.state.traps.has_debug {
+        if self.state.here.running.has(Trap::Debug) || !self.state.traps.sees(Trap::Debug) {
             return Ok(true);
         }
         let Some(action) = self.state.traps.get(traps::DEBUG).cloned() else { return Ok(true) };
         let r = self.run_action(&action, Some(Trap::Debug));
         if let Err(Unwind::Exit(_) | Unwind::GiveUp(_)) = r {
             // No command of the EXIT trap has it run again.
-            self.state.traps.has_debug = false;
+            self.state.traps.hide_debug();
         }
         let status = r?;
         // With extdebug a failing action skips the command; 2 returns from the function.
@@ -163,30 +145,18 @@ impl Shell<'_> {
         self.run_action(&action, Some(Trap::Return)).map(drop)
     }
 
-    /// Notes a signal for this shell; it is acted on before the next command.
-    pub(crate) fn signal_self(&mut self, signal: u8) {
-        if signal < 64 {
-            self.pending_signals |= 1 << signal;
-        }
-    }
-
     /// Takes the signals that arrived at the process: they are for the outermost shell in it.
     pub(crate) fn collect_signals(&mut self) {
-        if !events::pending() {
-            return;
-        }
-        let arrived = events::take_pending();
-        if self.state.own_pid == self.sys.pid() {
-            self.pending_signals |= arrived;
-        } else {
-            self.outer_signals |= arrived;
+        if events::pending() {
+            let here = self.is_process();
+            self.signals.collect(here);
         }
     }
 
     /// What is ignored from the start stays so (POSIX XCU trap), and is listed.
     pub(crate) fn init_traps(&mut self) {
-        self.fixed_signals = events::ignored_at_start();
-        for n in (1..64).filter(|n| self.fixed_signals & events::bit(*n) != 0) {
+        self.signals.fix(events::ignored_at_start());
+        for n in (1..64).filter(|n| self.signals.is_fixed(*n)) {
             self.state.traps.set(n, Some(Str::default()));
         }
     }
@@ -196,7 +166,7 @@ impl Shell<'_> {
     pub(crate) fn waiting_signal(&mut self) -> Option<u8> {
         self.collect_signals();
         let acts = |n: &u8| {
-            self.pending_signals & events::bit(*n) != 0
+            self.signals.has(*n)
                 && match self.state.traps.get(*n) {
                     Some(action) => !action.is_empty(),
                     None => !self.does_nothing(*n),
@@ -218,7 +188,7 @@ impl Shell<'_> {
     /// Tells the system which signals this shell catches and ignores. A subshell within the process
     /// has no signals of its own.
     pub(crate) fn sync_signals(&mut self) {
-        if self.state.own_pid == self.sys.pid() {
+        if self.is_process() {
             let (mut caught, ignored) = self.trapped_signals();
             // The EXIT trap runs before one of these ends the shell.
             if self.state.traps.get(traps::EXIT).is_some_and(|action| !action.is_empty()) {
@@ -257,23 +227,20 @@ impl Shell<'_> {
     /// A child of this shell ended.
     pub(crate) fn child_ended(&mut self) {
         if self.state.traps.get(signal::CHLD).is_some_and(|a| !a.is_empty()) {
-            self.ended_children += 1;
-            self.signal_self(signal::CHLD);
+            self.signals.child_ended();
         }
     }
 
     /// Acts on the signals that arrived: the trap's action, or the end.
     pub(crate) fn run_pending_traps(&mut self) -> Result<(), Unwind> {
         self.collect_signals();
-        while self.pending_signals != 0 {
-            let number = self.pending_signals.trailing_zeros() as u8;
-            self.pending_signals &= !(1 << number);
+        while let Some(number) = self.signals.next() {
             match self.state.traps.get(number).cloned() {
                 Some(action) if action.is_empty() => {}
                 Some(action) => {
                     // CHLD runs once for each child.
                     let times = match number {
-                        signal::CHLD => std::mem::take(&mut self.ended_children).max(1),
+                        signal::CHLD => self.signals.take_children(),
                         _ => 1,
                     };
                     for _ in 0..times {
@@ -282,8 +249,8 @@ impl Shell<'_> {
                 }
                 None if self.does_nothing(number) => {}
                 None => {
-                    if self.state.own_pid == self.sys.pid() && self.sys.concurrent() {
-                        self.killed_by = Some(number);
+                    if self.is_process() && self.sys.concurrent() {
+                        self.signals.kill(number);
                     }
                     return Err(Unwind::Exit(128 + i32::from(number)));
                 }

@@ -174,10 +174,10 @@ impl Shell<'_> {
             posix: options.has(SetOpt::Posix),
             errexit: options.has(SetOpt::ErrExit),
             exits_here: self.exits_on_errors(),
-            interactive: options.interactive,
-            command_string: options.command_string,
+            interactive: options.is_interactive(),
+            command_string: options.is_command_string(),
             exit_trap: self.state.here.running.has(Trap::Exit),
-            subshell: self.state.subshell > 0,
+            subshell: self.state.ids.is_subshell(),
             status: self.state.status,
         }
     }
@@ -199,7 +199,7 @@ impl Shell<'_> {
     /// How execution goes on after an error that was reported.
     pub(crate) fn unwind(&mut self, e: &ExpandError) -> Unwind {
         match verdict(e, &self.mode()) {
-            Verdict::PassOn => self.interrupted.take().unwrap_or(Unwind::Exit(1)),
+            Verdict::PassOn => self.leaving.interrupted.take().unwrap_or(Unwind::Exit(1)),
             Verdict::Leave(status) => self.exit_here(status),
             Verdict::Exit(status) => Unwind::Exit(status),
             Verdict::GiveUp(status) => Unwind::GiveUp(status),

@@ -1,4 +1,4 @@
-//! `alias`, `unalias` (POSIX XCU).
+//! `alias` (POSIX XCU).
 
 use std::rc::Rc;
 
@@ -24,7 +24,7 @@ fn show(shell: &mut Shell<'_>, name: &[u8], value: &[u8], prefix: bool) {
     shell.out(&line);
 }
 
-pub fn alias(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "p") {
         Ok(p) => p,
         Err(r) => return r,
@@ -54,28 +54,6 @@ pub fn alias(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                     status = 1;
                 }
             },
-        }
-    }
-    Ok(status)
-}
-
-pub fn unalias(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "a") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
-    if p.has(b'a') {
-        shell.state.aliases = Rc::default();
-        return Ok(0);
-    }
-    if p.operands.is_empty() {
-        return shell.usage(call.name());
-    }
-    let mut status = 0;
-    for a in p.operands {
-        if Rc::make_mut(&mut shell.state.aliases).remove(a.as_slice()).is_none() {
-            shell.builtin_error(call.name(), &[a, b": not found"]);
-            status = 1;
         }
     }
     Ok(status)

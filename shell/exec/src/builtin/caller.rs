@@ -6,7 +6,8 @@ use crate::Shell;
 use crate::shell::Flow;
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let frames = shell.state.frames.clone();
+    let frames = shell.state.calls.clone();
+    let frames = frames.frames();
     let depth = frames.len();
     if depth == 0 {
         return Ok(1);

@@ -1,16 +1,16 @@
-//! `cd` and `pwd` (POSIX XCU, bash manual 4.1): logical paths unless `-P`.
+//! `cd` (POSIX XCU, bash manual 4.1): logical paths unless `-P`.
 
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use box_sys::{Kind, meta, path, strerror};
+use box_sys::{Kind, meta, strerror};
 
 use super::Call;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::{SetOpt, ShOpt};
 
-pub fn cd(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "LPe@") {
         Ok(p) => p,
         Err(r) => return r,
@@ -27,26 +27,20 @@ pub fn cd(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         shell.builtin_error(call.name(), &[b"too many arguments"]);
         return Ok(1);
     }
-    let mut show = false;
-    let dir = match p.operands.first() {
-        None => match shell.var(b"HOME") {
-            Some(h) => h,
+    let (variable, back) = match p.operands.first().map(|d| d.as_slice()) {
+        None => (Some("HOME"), false),
+        Some(b"-") => (Some("OLDPWD"), true),
+        Some(_) => (None, false),
+    };
+    let dir = match variable {
+        None => p.operands[0].clone(),
+        Some(name) => match shell.var(name.as_bytes()) {
+            Some(dir) => dir,
             None => {
-                shell.builtin_error(call.name(), &[b"HOME not set"]);
+                shell.builtin_error(call.name(), &[name.as_bytes(), b" not set"]);
                 return Ok(1);
             }
         },
-        Some(d) if d.as_slice() == b"-" => match shell.var(b"OLDPWD") {
-            Some(d) => {
-                show = true;
-                d
-            }
-            None => {
-                shell.builtin_error(call.name(), &[b"OLDPWD not set"]);
-                return Ok(1);
-            }
-        },
-        Some(d) => d.clone(),
     };
     if dir.is_empty() && physical {
         shell.builtin_error(call.name(), &[b": No such file or directory"]);
@@ -57,65 +51,56 @@ pub fn cd(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         let _ = shell.change_dir(b".", physical);
         return Ok(0);
     }
-    let dotted =
-        matches!(dir.as_slice(), b"." | b"..") || dir.starts_with(b"./") || dir.starts_with(b"../");
-    if !dir.starts_with(b"/")
-        && !dotted
-        && let Some(cdpath) = shell.var(b"CDPATH")
-    {
-        for base in cdpath.split(|c| *c == b':') {
-            let base = if base.is_empty() { b".".as_slice() } else { base };
-            let candidate = [base, b"/", dir.as_slice()].concat();
-            if shell.change_dir(&candidate, physical).is_ok() {
-                if base != b"." || show {
-                    let pwd = path::to_bytes(&shell.state.cwd).to_vec();
-                    shell.out(&[pwd.as_slice(), b"\n"].concat());
-                }
-                return Ok(0);
-            }
-        }
-    }
-    let mut r = shell.change_dir(&dir, physical);
-    if r.is_err()
-        && shell.state.options.shopt(ShOpt::CdableVars)
-        && let Some(value) = shell.var(&dir)
-    {
-        r = shell.change_dir(&value, physical);
-        show = r.is_ok();
-    }
-    match r {
-        Ok(()) => {
-            if show {
-                let pwd = path::to_bytes(&shell.state.cwd).to_vec();
+    let by_path = by_cdpath(shell, &dir, physical);
+    let shows = match by_path {
+        Some(elsewhere) => Ok(elsewhere || back),
+        None => change(shell, &dir, physical).map(|by_variable| by_variable || back),
+    };
+    match shows {
+        Ok(shows) => {
+            if shows {
+                let pwd = shell.state.dirs.cwd_bytes().to_vec();
                 shell.out(&[pwd.as_slice(), b"\n"].concat());
             }
             Ok(0)
         }
         Err(e) => {
-            let text = strerror(&e);
-            shell.builtin_error(call.name(), &[&dir, b": ", text.as_bytes()]);
+            shell.builtin_error(call.name(), &[&dir, b": ", strerror(&e).as_bytes()]);
             Ok(1)
         }
     }
 }
 
-pub fn pwd(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "LPW") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
-    let mut physical = shell.state.options.has(SetOpt::Physical);
-    for o in &p.options {
-        physical = o.letter == b'P';
+/// Changes to a directory in one of those that CDPATH names: whether that was another than the working directory.
+/// `None`: there is none.
+fn by_cdpath(shell: &mut Shell<'_>, dir: &[u8], physical: bool) -> Option<bool> {
+    let dotted = matches!(dir, b"." | b"..") || dir.starts_with(b"./") || dir.starts_with(b"../");
+    if dir.starts_with(b"/") || dotted {
+        return None;
     }
-    let dir = if physical { real(&shell.state.cwd) } else { shell.state.cwd.as_ref().clone() };
-    shell.out(&[path::to_bytes(&dir), b"\n"].concat());
-    Ok(0)
+    let cdpath = shell.var(b"CDPATH")?;
+    cdpath.split(|c| *c == b':').find_map(|base| {
+        let base = if base.is_empty() { b".".as_slice() } else { base };
+        let candidate = [base, b"/", dir].concat();
+        shell.change_dir(&candidate, physical).is_ok().then_some(base != b".")
+    })
+}
+
+/// Changes to a directory: whether it was, with `cdable_vars`, one that a variable of that name holds.
+fn change(shell: &mut Shell<'_>, dir: &[u8], physical: bool) -> std::io::Result<bool> {
+    let changed = shell.change_dir(dir, physical);
+    if changed.is_err()
+        && shell.state.options.shopt(ShOpt::CdableVars)
+        && let Some(value) = shell.var(dir)
+    {
+        return shell.change_dir(&value, physical).map(|()| true);
+    }
+    changed.map(|()| false)
 }
 
 /// The path without symbolic links; as it is where that cannot be told.
-fn real(dir: &Path) -> PathBuf {
-    std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_path_buf())
+pub(super) fn real(shell: &Shell<'_>, dir: &Path) -> PathBuf {
+    shell.sys.real_path(dir).unwrap_or_else(|_| dir.to_path_buf())
 }
 
 /// `.` and `..` taken out by text, as the logical mode wants.
@@ -142,7 +127,7 @@ impl Shell<'_> {
         // `..` after something that is no directory is an error even in logical mode, unless the
         // working directory itself is gone.
         let checked = match meta::stat(&given, true) {
-            Err(_) if !physical && meta::stat(&self.state.cwd, true).is_err() => {
+            Err(_) if !physical && meta::stat(self.cwd(), true).is_err() => {
                 meta::stat(&normalized(&given), true)
             }
             checked => checked,
@@ -154,7 +139,7 @@ impl Shell<'_> {
             return Ok(());
         }
         let checked = checked?;
-        let target = if physical { real(&given) } else { normalized(&given) };
+        let target = if physical { real(self, &given) } else { normalized(&given) };
         let s = if physical { checked } else { meta::stat(&target, true).unwrap_or(checked) };
         if s.kind != Kind::Dir {
             return Err(std::io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR));
@@ -162,10 +147,9 @@ impl Shell<'_> {
         if !meta::may(&s, 1) {
             return Err(std::io::Error::from_raw_os_error(box_sys::errno::code::EACCES));
         }
-        let old =
-            self.var(b"PWD").unwrap_or_else(|| Rc::new(path::to_bytes(&self.state.cwd).to_vec()));
-        self.state.cwd = Rc::new(target);
-        let new = path::to_bytes(&self.state.cwd).to_vec();
+        let old = self.var(b"PWD").unwrap_or_else(|| Rc::new(self.state.dirs.cwd_bytes().to_vec()));
+        self.state.dirs.set_cwd(target);
+        let new = self.state.dirs.cwd_bytes().to_vec();
         self.set_quietly(b"OLDPWD", &old);
         self.set_quietly(b"PWD", &new);
         Ok(())

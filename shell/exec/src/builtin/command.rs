@@ -1,4 +1,5 @@
-//! `command` and `builtin` (POSIX XCU, bash manual 4.2).
+//! `command` (POSIX XCU).
+
 use super::Call;
 use crate::Shell;
 use crate::command::Found;
@@ -6,25 +7,7 @@ use crate::shell::Flow;
 use crate::state::here::Context;
 use crate::state::vars::{ScopeKind, Var};
 
-pub fn builtin(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
-    let Some(name) = p.operands.first() else { return Ok(0) };
-    match shell.builtin(name) {
-        Some(b) => {
-            let inner = Call { argv: p.operands, operands: &[] };
-            (b.run)(shell, &inner)
-        }
-        None => {
-            shell.builtin_error(call.name(), &[name, b": not a shell builtin"]);
-            Ok(1)
-        }
-    }
-}
-
-pub fn command(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "pVv") {
         Ok(p) => p,
         Err(r) => return r,
@@ -51,7 +34,7 @@ pub fn command(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
         Ok(i32::from(!any))
     } else {
-        run(shell, p.operands)
+        run_without_functions(shell, p.operands)
     };
     if scoped {
         shell.pop_scope();
@@ -60,7 +43,7 @@ pub fn command(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 /// Runs a command name, functions left out.
-pub(super) fn run(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
+pub(super) fn run_without_functions(shell: &mut Shell<'_>, argv: &[sh_expand::Str]) -> Flow {
     let name = &argv[0];
     if let Some(b) = shell.builtin(name) {
         let inner = Call { argv, operands: &[] };

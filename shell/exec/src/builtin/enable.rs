@@ -1,7 +1,5 @@
 //! `enable` (bash manual 4.2); loadable builtins do not exist here.
 
-use std::rc::Rc;
-
 use super::{Call, TABLE, find};
 use crate::Shell;
 use crate::shell::Flow;
@@ -18,7 +16,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if p.operands.is_empty() || p.has(b'p') {
         let mut out = Vec::new();
         for b in TABLE {
-            let disabled = shell.state.disabled_builtins.contains(&b.name);
+            let disabled = shell.state.commands.is_disabled(b.name);
             if p.has(b's') && !b.special || !p.has(b'a') && disabled != p.has(b'n') {
                 continue;
             }
@@ -35,11 +33,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             status = 1;
             continue;
         };
-        let list = Rc::make_mut(&mut shell.state.disabled_builtins);
-        list.retain(|n| *n != b.name);
-        if p.has(b'n') {
-            list.push(b.name);
-        }
+        shell.state.commands.enable(b.name, !p.has(b'n'));
     }
     Ok(status)
 }

@@ -26,7 +26,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let r = shell.keeping_command(|s| s.run_text(text));
     shell.leaves_text(&r);
     shell.state.line = line;
-    match shell.syntax_failed.take() {
+    match shell.leaving.syntax_failed.take() {
         Some(failed) if shell.ends_shell(&failed) => Err(shell.ends_with(2)),
         _ => r,
     }

@@ -4,7 +4,9 @@
 
 use std::rc::Rc;
 
-use super::Call;
+use sh_expand::Str;
+
+use super::{Call, Parsed};
 use crate::Shell;
 use crate::command::{Found, Missing, Pumps, Why};
 use crate::shell::Flow;
@@ -17,11 +19,12 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         Err(r) => return r,
     };
     let Some(name) = p.operands.first() else {
-        shell.keep_redirects = true;
+        shell.leaving.keeps_redirects = true;
         return Ok(0);
     };
     let fail = |shell: &mut Shell<'_>, status: i32| {
-        let keep = shell.state.options.shopt(ShOpt::ExecFail) || shell.state.options.interactive;
+        let keep =
+            shell.state.options.shopt(ShOpt::ExecFail) || shell.state.options.is_interactive();
         if keep { Ok(status) } else { Err(shell.exit_here(status)) }
     };
     let mut found = match shell.find_program(name) {
@@ -33,13 +36,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         _ => return Ok(0),
     };
     shell.leave_session(0);
-    let mut argv = p.operands.to_vec();
-    if let Some(a0) = p.value(b'a') {
-        argv[0] = a0.clone();
-    }
-    if p.has(b'l') {
-        argv[0] = Rc::new([b"-", argv[0].as_slice()].concat());
-    }
+    let argv = argv_of(&p);
     if p.has(b'c') {
         for name in shell.state.vars.sorted_names() {
             if let Some(v) = shell.state.vars.get_mut(&name) {
@@ -54,8 +51,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if found.leading.is_none() && found.program.as_os_str().is_empty() {
         found.program.clone_from(&found.file);
     }
-    let alone = shell.state.own_pid == shell.sys.pid() && shell.sys.concurrent();
-    if alone && let Some(m) = shell.exec_program(&found, &argv) {
+    if shell.is_process()
+        && shell.sys.concurrent()
+        && let Some(m) = shell.exec_program(&found, &argv)
+    {
         shell.builtin_error(call.name(), &[name, b": ", m.why.to_string().as_bytes()]);
         // Descriptors may be gone: nothing can go on.
         return Err(shell.ends_with(m.status()));
@@ -74,6 +73,18 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
 }
 
+/// The program's words: `-a` names it, `-l` makes it a login shell.
+fn argv_of(p: &Parsed<'_>) -> Vec<Str> {
+    let mut argv = p.operands.to_vec();
+    if let Some(a0) = p.value(b'a') {
+        argv[0] = a0.clone();
+    }
+    if p.has(b'l') {
+        argv[0] = Rc::new([b"-", argv[0].as_slice()].concat());
+    }
+    argv
+}
+
 /// Tells why a command cannot be run, and gives the status. One with a slash is tried under its
 /// full path before it is looked at, and by then the EXIT trap is gone.
 fn complain(shell: &mut Shell<'_>, command: &[u8], name: &[u8], m: &Missing) -> i32 {
@@ -90,7 +101,7 @@ fn complain(shell: &mut Shell<'_>, command: &[u8], name: &[u8], m: &Missing) -> 
             if let Some(file) = &m.file {
                 full = box_sys::path::to_bytes(file).to_vec();
             } else if !name.starts_with(b"/") {
-                let mut at = box_sys::path::to_bytes(&shell.state.cwd).to_vec();
+                let mut at = shell.state.dirs.cwd_bytes().to_vec();
                 if !at.ends_with(b"/") {
                     at.push(b'/');
                 }

@@ -1,16 +1,15 @@
-//! `exit`, `logout`, `return` (POSIX XCU).
+//! `exit` (POSIX XCU), and how builtins end the shell.
 
 use super::Call;
 use super::opts::integer;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::here::ExitTrap;
-use crate::state::options::{SetOpt, ShOpt};
 use crate::state::traps;
 use crate::state::traps::Trap;
 
 /// The status operand; the error is the flow after a message.
-fn status(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<i32, Unwind> {
+pub(super) fn status(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<i32, Unwind> {
     let mut args = call.args();
     if args.first().is_some_and(|a| a.as_slice() == b"--") {
         args = &args[1..];
@@ -27,7 +26,7 @@ fn status(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<i32, Unwind> {
     Ok((n & 0xff) as i32)
 }
 
-pub fn exit(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let s = match (shell.state.here.trap_status, call.args()) {
         // Likewise for `exit` in the EXIT trap (POSIX XCU exit).
         (Some(s), []) if shell.state.here.running.has(Trap::Exit) => s,
@@ -40,9 +39,9 @@ impl Shell<'_> {
     /// Ends the shell from within commands: the EXIT trap sees the function's variables and the
     /// redirections in force here.
     pub(crate) fn exit_here(&mut self, status: i32) -> Unwind {
-        let late = ExitTrap::Late { calls: self.state.frames.len() };
+        let late = ExitTrap::Late { calls: self.state.calls.len() };
         if self.state.here.running.has(Trap::Exit) || self.state.here.exit_trap == late {
-            self.state.trap_exit = Some(status);
+            self.state.traps.set_exit_status(Some(status));
             return Unwind::Exit(status);
         }
         let status = self.run_exit_trap(status);
@@ -54,7 +53,7 @@ impl Shell<'_> {
     /// are gone but in a subshell.
     pub(crate) fn exit_on_error(&mut self, status: i32) -> Unwind {
         let plain = self.state.traps.get(traps::EXIT).is_none() || self.state.vars.level() == 0;
-        if plain || self.state.subshell > 0 {
+        if plain || self.state.ids.is_subshell() {
             return self.exit_here(status);
         }
         let vars = self.state.vars.clone();
@@ -70,35 +69,7 @@ impl Shell<'_> {
     /// A builtin ends the shell. In an EXIT trap, too, the shell ends with its status, unlike for
     /// errors of expansions and assignments.
     pub(crate) fn ends_with(&mut self, status: i32) -> Unwind {
-        self.state.trap_exit = Some(status);
+        self.state.traps.set_exit_status(Some(status));
         Unwind::Exit(status)
     }
-}
-
-pub fn logout(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    if !shell.state.options.shopt(ShOpt::LoginShell) {
-        shell.builtin_error(call.name(), &[b"not login shell: use `exit'"]);
-        return Ok(1);
-    }
-    exit(shell, call)
-}
-
-pub fn return_(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let callable =
-        shell.state.frames.iter().any(|f| f.is_function || f.name.as_slice() == b"source");
-    let s = match (shell.state.here.trap_status, call.args()) {
-        // Without operand, `return` in a trap action means the status before the trap; in that of
-        // DEBUG it is the action's own.
-        (Some(s), []) if !shell.state.here.running.has(Trap::Debug) => s,
-        _ => status(shell, call)?,
-    };
-    if !callable {
-        shell.builtin_error(call.name(), &[b"can only `return' from a function or sourced script"]);
-        let o = &shell.state.options;
-        return match o.has(SetOpt::Posix) && !o.interactive && !shell.state.here.condition {
-            true => Err(shell.ends_with(2)),
-            false => Ok(2),
-        };
-    }
-    Err(Unwind::Return(s))
 }

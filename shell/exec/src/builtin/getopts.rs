@@ -2,10 +2,13 @@
 
 use std::rc::Rc;
 
+use sh_expand::{Reach, Str};
+
 use super::Call;
 use crate::Shell;
 use crate::shell::Flow;
 use crate::state::GetOpts;
+use crate::state::assign::is_name;
 use crate::state::vars::decimal;
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -18,109 +21,122 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         return shell.usage(call.name());
     }
     let [spec, name, rest @ ..] = args else { return shell.usage(call.name()) };
-    let (spec, name) = (spec.clone(), name.clone());
-    let words =
-        if rest.is_empty() { shell.state.positional.clone() } else { Rc::new(rest.to_vec()) };
-    let (silent, letters) = match spec.strip_prefix(b":") {
-        Some(s) => (true, s),
-        None => (false, spec.as_slice()),
+    let words = match rest {
+        [] => shell.state.params.list().clone(),
+        rest => Rc::new(rest.to_vec()),
     };
-    let loud = !silent && shell.var(b"OPTERR").is_none_or(|v| v.as_slice() != b"0");
-    let GetOpts { mut index, mut offset } = shell.state.getopts;
-    if index > words.len() {
-        index = words.len();
-        offset = 0;
+    let step = next(shell.state.getopts, spec, &words);
+    let silent = spec.starts_with(b":");
+    if let Some((what, letter)) = step.complaint
+        && !silent
+        && shell.var(b"OPTERR").is_none_or(|v| v.as_slice() != b"0")
+    {
+        let arg0 = shell.state.params.arg0().clone();
+        shell.err(&[arg0.as_slice(), what.as_bytes(), &[letter], b"\n"].concat());
     }
-    let mut result = b"?".to_vec();
-    let mut optarg: Option<Vec<u8>> = None;
-    let mut status = 0;
+    report(shell, call, name, step)
+}
+
+/// What one call finds.
+struct Step {
+    progress: GetOpts,
+    /// What the variable gets.
+    found: u8,
+    /// `OPTARG`
+    argument: Option<Vec<u8>>,
+    /// What is wrong with a letter.
+    complaint: Option<(&'static str, u8)>,
+    /// There are no more options.
+    is_end: bool,
+}
+
+/// Goes on by one option.
+fn next(progress: GetOpts, spec: &[u8], words: &[Str]) -> Step {
+    let GetOpts { mut index, mut offset } = progress;
+    if index > words.len() {
+        (index, offset) = (words.len(), 0);
+    }
+    let mut step = Step { progress, found: b'?', argument: None, complaint: None, is_end: false };
     if offset == 0 {
         match words.get(index) {
             Some(w) if w.as_slice() == b"--" => {
                 index += 1;
-                status = 1;
+                step.is_end = true;
             }
             Some(w) if w.len() > 1 && w.starts_with(b"-") => offset = 1,
-            _ => status = 1,
+            _ => step.is_end = true,
         }
     }
-    if status == 0 {
-        let word = words.get(index).cloned().unwrap_or_default();
-        let letter = word.get(offset).copied().unwrap_or(b'?');
-        offset += 1;
-        if offset >= word.len() {
-            index += 1;
-            offset = 0;
+    if step.is_end {
+        return Step { progress: GetOpts { index, offset }, ..step };
+    }
+    let (silent, letters) = match spec.strip_prefix(b":") {
+        Some(letters) => (true, letters),
+        None => (false, spec),
+    };
+    let word = words.get(index).cloned().unwrap_or_default();
+    let letter = word.get(offset).copied().unwrap_or(b'?');
+    offset += 1;
+    if offset >= word.len() {
+        (index, offset) = (index + 1, 0);
+    }
+    match letters.iter().position(|c| *c == letter).filter(|_| letter != b':') {
+        None => {
+            step.complaint = Some((": illegal option -- ", letter));
+            step.argument = silent.then(|| vec![letter]);
         }
-        let at = letters.iter().position(|c| *c == letter).filter(|_| letter != b':');
-        match at {
-            None => {
+        Some(at) if letters.get(at + 1) == Some(&b':') => {
+            if offset > 0 {
+                step.argument = Some(word[offset..].to_vec());
+                (index, offset) = (index + 1, 0);
+                step.found = letter;
+            } else if let Some(next) = words.get(index) {
+                step.argument = Some(next.to_vec());
+                index += 1;
+                step.found = letter;
+            } else {
+                step.complaint = Some((": option requires an argument -- ", letter));
                 if silent {
-                    optarg = Some(vec![letter]);
-                } else if loud {
-                    let text = [
-                        shell.state.arg0.as_slice(),
-                        b": illegal option -- ".as_slice(),
-                        &[letter],
-                        b"\n",
-                    ]
-                    .concat();
-                    shell.err(&text);
+                    step.found = b':';
+                    step.argument = Some(vec![letter]);
                 }
             }
-            Some(at) if letters.get(at + 1) == Some(&b':') => {
-                if offset > 0 {
-                    optarg = Some(word[offset..].to_vec());
-                    index += 1;
-                    offset = 0;
-                    result = vec![letter];
-                } else if let Some(next) = words.get(index) {
-                    optarg = Some(next.to_vec());
-                    index += 1;
-                    result = vec![letter];
-                } else if silent {
-                    result = b":".to_vec();
-                    optarg = Some(vec![letter]);
-                } else if loud {
-                    let text = [
-                        shell.state.arg0.as_slice(),
-                        b": option requires an argument -- ".as_slice(),
-                        &[letter],
-                        b"\n",
-                    ]
-                    .concat();
-                    shell.err(&text);
-                }
-            }
-            Some(_) => result = vec![letter],
         }
+        Some(_) => step.found = letter,
     }
+    Step { progress: GetOpts { index, offset }, ..step }
+}
+
+/// Assigns `OPTIND`, `OPTARG` and the variable.
+fn report(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8], step: Step) -> Flow {
+    let status = i32::from(step.is_end);
+    let optind = Rc::new(decimal(step.progress.index as i64 + 1));
+    let numbered = shell.assign_scalar_to(b"OPTIND", None, false, optind);
     // Setting OPTIND restarts a word, so the progress is stored after it.
-    let optind = decimal(index as i64 + 1);
-    let r1 = shell.assign_scalar_to(b"OPTIND", None, false, Rc::new(optind));
-    shell.state.getopts = GetOpts { index, offset };
-    match optarg {
+    shell.state.getopts = step.progress;
+    match step.argument {
         Some(a) => shell.set_quietly(b"OPTARG", &a),
         None => shell.state.vars.unset(b"OPTARG", true),
     }
-    if !crate::state::assign::is_name(&name) {
-        shell.builtin_error(call.name(), &[b"`", &name, b"': not a valid identifier"]);
+    if !is_name(name) {
+        shell.builtin_error(call.name(), &[b"`", name, b"': not a valid identifier"]);
         return Ok(1);
     }
-    if let Err(e) = r1 {
+    if let Err(e) = numbered {
         // Its status does not say so.
         shell.assignment_error(call.name(), &e);
         shell.after_assignment_error(&e)?;
     }
-    let r2 = shell.assign_scalar_to(&name, None, false, Rc::new(result));
-    if let Err(e) = r2 {
-        shell.assignment_error(call.name(), &e);
-        let readonly = e.reach() == sh_expand::Reach::Readonly;
-        return shell.after_assignment_error(&e).map(|failed| match (readonly, status) {
-            (true, 0) => 2,
-            (true, end) => end,
-            (false, _) => failed,
-        });
+    match shell.assign_scalar_to(name, None, false, Rc::new(vec![step.found])) {
+        Ok(()) => Ok(status),
+        Err(e) => {
+            shell.assignment_error(call.name(), &e);
+            let readonly = e.reach() == Reach::Readonly;
+            shell.after_assignment_error(&e).map(|failed| match (readonly, status) {
+                (true, 0) => 2,
+                (true, end) => end,
+                (false, _) => failed,
+            })
+        }
     }
-    Ok(status)
 }

@@ -1,14 +1,15 @@
 //! `kill` (POSIX XCU).
 
-use box_sys::{signal, strerror};
+use box_sys::{Pid, signal, strerror};
+use sh_expand::Str;
 
 use super::Call;
 use super::opts::integer;
 use crate::Shell;
-use crate::shell::Flow;
+use crate::shell::{Flow, Unwind};
 use crate::state::traps;
 
-fn list(shell: &mut Shell<'_>, call: &Call<'_>, names: &[sh_expand::Str]) -> Flow {
+fn list(shell: &mut Shell<'_>, call: &Call<'_>, names: &[Str]) -> Flow {
     if names.is_empty() {
         let mut out = String::new();
         let mut column = 0;
@@ -54,125 +55,130 @@ fn list(shell: &mut Shell<'_>, call: &Call<'_>, names: &[sh_expand::Str]) -> Flo
 }
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let mut args = call.args();
-    let mut number = signal::TERM;
-    let Some(first) = args.first() else { return shell.usage(call.name()) };
-    match first.as_slice() {
-        b"-l" | b"-L" => return list(shell, call, &args[1..]),
-        b"-s" | b"-n" => {
-            let Some(name) = args.get(1) else {
-                shell.builtin_error(call.name(), &[first, b": option requires an argument"]);
-                return Ok(1);
-            };
-            match traps::parse(name).filter(|n| *n < 65) {
-                Some(n) => number = n,
-                None => {
-                    shell.builtin_error(call.name(), &[name, b": invalid signal specification"]);
-                    return Ok(1);
-                }
-            }
-            args = &args[2..];
-        }
-        b"--" => args = &args[1..],
-        s if s.len() > 1 && s[0] == b'-' => {
-            match traps::parse(&s[1..]).filter(|n| *n < 65) {
-                Some(n) => number = n,
-                None => {
-                    shell.builtin_error(call.name(), &[&s[1..], b": invalid signal specification"]);
-                    return Ok(1);
-                }
-            }
-            args = &args[1..];
-        }
-        _ => {}
+    if let Some(b"-l" | b"-L") = call.args().first().map(|a| a.as_slice()) {
+        return list(shell, call, &call.args()[1..]);
     }
-    if args.first().is_some_and(|a| a.as_slice() == b"--") {
-        args = &args[1..];
-    }
-    if args.is_empty() {
-        return shell.usage(call.name());
-    }
+    let (signal, operands) = match signal_and_operands(shell, call) {
+        Ok(parsed) => parsed,
+        Err(r) => return r,
+    };
     shell.sync_output();
     // What has ended is no process any more: `while kill -0 $!`.
     shell.reap();
     let mut status = 0;
-    for a in args {
-        let mut pids = Vec::new();
-        if a.starts_with(b"%") {
-            match shell.state.jobs.by_spec(a) {
-                Ok(id) => {
-                    if let Some(j) = shell.state.jobs.find(id) {
-                        pids.extend(j.processes.iter().map(|p| p.pid));
-                    }
-                }
-                Err(e) => {
-                    shell.builtin_error(call.name(), &[a, b": ", e.as_bytes()]);
-                    status = 1;
-                    continue;
-                }
-            }
-        } else {
-            match integer(a) {
-                Some(n) if n <= 0 => {
-                    let group = u32::try_from(n.unsigned_abs()).unwrap_or(u32::MAX);
-                    if let Err(e) = shell.signal_group(group, number) {
-                        let text = strerror(&e);
-                        shell.builtin_error(call.name(), &[b"(", a, b") - ", text.as_bytes()]);
-                        status = 1;
-                    }
-                    continue;
-                }
-                Some(n) => match u32::try_from(n) {
-                    Ok(p) => pids.push(p),
-                    Err(_) => continue,
-                },
-                None => {
-                    shell.builtin_error(
-                        call.name(),
-                        &[a, b": arguments must be process or job IDs"],
-                    );
-                    status = 1;
-                    continue;
-                }
-            }
-        }
-        for pid in pids {
-            let own = pid == shell.state.own_pid
-                || pid == shell.sys.pid()
-                || pid == shell.state.shell_pid && shell.state.shell_pid == shell.sys.pid();
-            if own {
-                if number != 0 {
-                    if matches!(number, signal::KILL) {
-                        if shell.state.subshell == 0 {
-                            // Whoever is killed leaves nothing behind.
-                            shell.session = None;
-                        }
-                        return Err(crate::Unwind::Exit(137));
-                    }
-                    let outer = pid != shell.state.own_pid && shell.state.subshell > 0;
-                    if outer {
-                        // For the shell around this subshell: delivered when it goes on.
-                        shell.outer_signals |= 1 << (number & 63);
-                    } else {
-                        shell.signal_self(number);
-                    }
-                }
-                continue;
-            }
-            if let Err(e) = shell.sys.kill(pid, number) {
-                let text = strerror(&e);
-                shell.builtin_error(
-                    call.name(),
-                    &[b"(", pid.to_string().as_bytes(), b") - ", text.as_bytes()],
-                );
-                status = 1;
-            }
-        }
+    for operand in operands {
+        status |= send(shell, call, operand, signal)?;
     }
     // What a signal to the shell itself interrupts is this command's end.
     shell.state.status = status;
     shell.run_pending_traps()?;
     Ok(status)
+}
+
+/// The signal to send, and to whom; the error is the flow after a message.
+fn signal_and_operands<'c>(
+    shell: &mut Shell<'_>,
+    call: &Call<'c>,
+) -> Result<(u8, &'c [Str]), Flow> {
+    let mut args = call.args();
+    let Some(first) = args.first() else { return Err(shell.usage(call.name())) };
+    let given: Option<&[u8]> = match first.as_slice() {
+        b"-s" | b"-n" => {
+            let Some(name) = args.get(1) else {
+                shell.builtin_error(call.name(), &[first, b": option requires an argument"]);
+                return Err(Ok(1));
+            };
+            args = &args[2..];
+            Some(name)
+        }
+        [b'-', name @ ..] if !matches!(name, b"" | b"-") => {
+            args = &args[1..];
+            Some(name)
+        }
+        _ => None,
+    };
+    let signal = match given.map(|name| (name, traps::parse(name).filter(|n| *n < 65))) {
+        None => signal::TERM,
+        Some((_, Some(n))) => n,
+        Some((name, None)) => {
+            shell.builtin_error(call.name(), &[name, b": invalid signal specification"]);
+            return Err(Ok(1));
+        }
+    };
+    if args.first().is_some_and(|a| a.as_slice() == b"--") {
+        args = &args[1..];
+    }
+    match args {
+        [] => Err(shell.usage(call.name())),
+        args => Ok((signal, args)),
+    }
+}
+
+/// Sends a signal to what one operand names: a job, a process group or a process. The status.
+fn send(shell: &mut Shell<'_>, call: &Call<'_>, operand: &Str, signal: u8) -> Flow {
+    let mut status = 0;
+    if operand.starts_with(b"%") {
+        let pids = match shell.state.jobs.by_spec(operand) {
+            Ok(job) => job.pids().collect::<Vec<_>>(),
+            Err(e) => {
+                shell.builtin_error(call.name(), &[operand, b": ", e.as_bytes()]);
+                return Ok(1);
+            }
+        };
+        for pid in pids {
+            status |= to_process(shell, call, pid, signal)?;
+        }
+        return Ok(status);
+    }
+    match integer(operand) {
+        Some(n) if n <= 0 => {
+            let group = u32::try_from(n.unsigned_abs()).unwrap_or(u32::MAX);
+            if let Err(e) = shell.signal_group(group, signal) {
+                let text = strerror(&e);
+                shell.builtin_error(call.name(), &[b"(", operand, b") - ", text.as_bytes()]);
+                status = 1;
+            }
+            Ok(status)
+        }
+        Some(n) => match u32::try_from(n) {
+            Ok(pid) => to_process(shell, call, pid, signal),
+            Err(_) => Ok(0),
+        },
+        None => {
+            let message = b": arguments must be process or job IDs";
+            shell.builtin_error(call.name(), &[operand, message]);
+            Ok(1)
+        }
+    }
+}
+
+/// Sends a signal to a process, which may be this shell or one around it.
+fn to_process(shell: &mut Shell<'_>, call: &Call<'_>, pid: Pid, signal: u8) -> Flow {
+    let (own, process) = (shell.state.ids.own(), shell.sys.pid());
+    if pid != own && pid != process {
+        if let Err(e) = shell.sys.kill(pid, signal) {
+            let (pid, text) = (pid.to_string(), strerror(&e));
+            shell.builtin_error(call.name(), &[b"(", pid.as_bytes(), b") - ", text.as_bytes()]);
+            return Ok(1);
+        }
+        return Ok(0);
+    }
+    match signal {
+        0 => {}
+        signal::KILL => {
+            if !shell.state.ids.is_subshell() {
+                // Whoever is killed leaves nothing behind.
+                shell.session = None;
+            }
+            return Err(Unwind::Exit(137));
+        }
+        // For the shell around this subshell: delivered when it goes on.
+        _ if pid != own && shell.state.ids.is_subshell() => {
+            shell.signals.raise_outside(signal);
+        }
+        _ => shell.signals.raise(signal),
+    }
+    Ok(0)
 }
 
 impl Shell<'_> {
@@ -181,7 +187,7 @@ impl Shell<'_> {
         match self.sys.kill_group(group, number) {
             // Where there are no groups, this shell stands for its own.
             Err(e) if e.kind() == std::io::ErrorKind::Unsupported && group == 0 => {
-                self.signal_self(number);
+                self.signals.raise(number);
                 Ok(())
             }
             r => r,

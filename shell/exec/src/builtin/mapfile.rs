@@ -2,55 +2,51 @@
 
 use std::rc::Rc;
 
-use sh_expand::OwnedKey;
+use sh_expand::{OwnedKey, Str};
 
-use super::Call;
 use super::opts::integer;
+use super::{Call, Parsed};
 use crate::Shell;
 use crate::run::{Text, TextKind};
-use crate::shell::Flow;
+use crate::shell::{Flow, Unwind};
+use crate::state::assign::is_name;
 use crate::state::vars::decimal;
+
+/// What a call asks for.
+struct Request {
+    /// Most lines to read; 0: all.
+    count: i64,
+    /// Index of the first line.
+    origin: i64,
+    /// Lines to pass over.
+    skip: i64,
+    fd: u32,
+    delimiter: u8,
+    /// The delimiter goes.
+    trims: bool,
+    /// A command to run for each so many lines.
+    callback: Option<(Str, i64)>,
+}
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "d:n:O:s:tu:C:c:") {
         Ok(p) => p,
         Err(r) => return r,
     };
-    let mut numbers = [0i64; 5];
-    for (slot, (letter, what)) in numbers.iter_mut().zip([
-        (b'n', "line count"),
-        (b'O', "array origin"),
-        (b's', "line count"),
-        (b'u', "file descriptor specification"),
-        (b'c', "callback quantum"),
-    ]) {
-        let Some(v) = p.value(letter).cloned() else { continue };
-        match integer(&v).filter(|n| *n >= 0) {
-            Some(n) => *slot = n,
-            None => {
-                shell.builtin_error(call.name(), &[&v, b": invalid ", what.as_bytes()]);
-                return Ok(1);
-            }
-        }
-    }
-    let [count, origin, skip, fd, quantum] = numbers;
-    let quantum = if p.value(b'c').is_some() { quantum.max(1) } else { 5000 };
-    let fd = u32::try_from(fd).unwrap_or(u32::MAX);
-    let delim = p.value(b'd').map_or(b'\n', |d| d.first().copied().unwrap_or(0));
+    let Some(request) = request(shell, call, &p) else { return Ok(1) };
     let name = p.operands.first().map_or_else(|| b"MAPFILE".to_vec(), |n| n.to_vec());
     if name.is_empty() {
         shell.builtin_error(call.name(), &[b"empty array variable name"]);
         return Ok(2);
     }
-    if !crate::state::assign::is_name(&name) {
+    if !is_name(&name) {
         shell.builtin_error(call.name(), &[b"`", &name, b"': not a valid identifier"]);
         return Ok(1);
     }
-    if shell.state.fds.get(fd).is_none() {
-        shell.builtin_error(
-            call.name(),
-            &[decimal(i64::from(fd)).as_slice(), b": invalid file descriptor: Bad file descriptor"],
-        );
+    if shell.state.fds.get(request.fd).is_none() {
+        let fd = decimal(i64::from(request.fd));
+        let message = b": invalid file descriptor: Bad file descriptor";
+        shell.builtin_error(call.name(), &[&fd, message]);
         return Ok(1);
     }
     let name = match shell.follow(&name) {
@@ -71,16 +67,44 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if p.value(b'O').is_none() {
         let _ = shell.set_array(&name, Default::default());
     }
-    let mut line = Vec::new();
-    let mut index = origin;
-    let mut skipped = 0;
-    let mut read = 0i64;
-    loop {
-        if count > 0 && read >= count {
-            break;
+    fill(shell, call, &name, &request)
+}
+
+/// The options; `None` after a message about a number that is none.
+fn request(shell: &mut Shell<'_>, call: &Call<'_>, p: &Parsed<'_>) -> Option<Request> {
+    let mut number = |letter: u8, what: &str| {
+        let Some(text) = p.value(letter) else { return Some(0) };
+        let n = integer(text).filter(|n| *n >= 0);
+        if n.is_none() {
+            shell.builtin_error(call.name(), &[text, b": invalid ", what.as_bytes()]);
         }
+        n
+    };
+    let count = number(b'n', "line count")?;
+    let origin = number(b'O', "array origin")?;
+    let skip = number(b's', "line count")?;
+    let fd = number(b'u', "file descriptor specification")?;
+    let quantum = number(b'c', "callback quantum")?;
+    let quantum = if p.value(b'c').is_some() { quantum.max(1) } else { 5000 };
+    Some(Request {
+        count,
+        origin,
+        skip,
+        fd: u32::try_from(fd).unwrap_or(u32::MAX),
+        delimiter: p.value(b'd').map_or(b'\n', |d| d.first().copied().unwrap_or(0)),
+        trims: p.has(b't'),
+        callback: p.value(b'C').map(|command| (command.clone(), quantum)),
+    })
+}
+
+/// Reads the lines into the array.
+fn fill(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8], r: &Request) -> Flow {
+    let mut line = Vec::new();
+    let mut index = r.origin;
+    let (mut skipped, mut read) = (0, 0i64);
+    while r.count == 0 || read < r.count {
         line.clear();
-        let found = match shell.read_until(fd, Some(delim), usize::MAX, &mut line) {
+        let found = match shell.read_until(r.fd, Some(r.delimiter), usize::MAX, &mut line) {
             Ok(f) => f,
             Err(e) => {
                 let text = box_sys::strerror(&e);
@@ -92,11 +116,11 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             break;
         }
         shell.loop_tick()?;
-        if skipped < skip {
+        if skipped < r.skip {
             skipped += 1;
             continue;
         }
-        if found && (p.has(b't') || delim == 0) {
+        if found && (r.trims || r.delimiter == 0) {
             line.pop();
         }
         // bash's lines are C strings: they end at a NUL.
@@ -104,14 +128,13 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             line.truncate(nul);
         }
         read += 1;
-        if let Some(callback) = p.value(b'C').filter(|_| read % quantum == 0) {
-            let quoted = box_text::escape::at_q(&line);
-            let text = [callback.as_slice(), b" ", &decimal(index), b" ", &quoted].concat();
-            let at = shell.state.line;
-            shell.run_text(Text { text: &text, line: at, kind: TextKind::Commands })?;
+        if let Some((command, quantum)) = &r.callback
+            && read % quantum == 0
+        {
+            call_back(shell, command, index, &line)?;
         }
         let value = Rc::new(line.clone());
-        if let Err(e) = shell.set_array_element(&name, &OwnedKey::Index(index), false, value) {
+        if let Err(e) = shell.set_array_element(name, &OwnedKey::Index(index), false, value) {
             shell.assignment_error(call.name(), &e);
             return shell.after_assignment_error(&e);
         }
@@ -121,4 +144,12 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
     }
     Ok(0)
+}
+
+/// Runs the command of `-C` with the index and the line that is about to be assigned.
+fn call_back(shell: &mut Shell<'_>, command: &[u8], index: i64, line: &[u8]) -> Result<(), Unwind> {
+    let quoted = box_text::escape::at_q(line);
+    let text = [command, b" ", &decimal(index), b" ", &quoted].concat();
+    let at = shell.state.line;
+    shell.run_text(Text { text: &text, line: at, kind: TextKind::Commands }).map(drop)
 }

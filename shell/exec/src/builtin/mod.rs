@@ -1,22 +1,30 @@
 //! The builtins, one file each. The table is explicit and sorted.
 
 mod alias;
-mod arith_let;
+mod bg;
+mod bind;
+mod break_;
+mod builtin_;
 mod caller;
 mod cd;
 mod command;
+mod compgen;
 mod complete;
-mod declare;
-mod declare_apply;
-mod declare_compound;
-mod declare_nameref;
-pub(crate) mod declare_print;
+pub(crate) mod completion;
+mod compopt;
+mod continue_;
+pub(crate) mod declare;
 mod dirs;
+mod disown;
 mod echo;
 mod enable;
 mod eval;
 mod exec;
 mod exit;
+mod export;
+mod false_;
+mod fc;
+mod fg;
 mod getopts;
 mod hash;
 mod help;
@@ -24,21 +32,31 @@ mod help_text;
 mod history;
 mod jobs;
 mod kill;
-mod loops;
+mod let_;
+mod local;
+mod logout;
 mod mapfile;
 pub(crate) mod opts;
+mod popd;
 mod printf;
+mod pushd;
+mod pwd;
 mod read;
+mod readonly;
+mod return_;
 mod set;
 mod shift;
 mod shopt;
-mod simple;
 mod source;
+mod suspend;
 pub(crate) mod test;
+mod times;
 mod trap;
+mod true_;
 mod type_;
 mod ulimit;
 mod umask;
+mod unalias;
 mod unset;
 mod wait;
 
@@ -50,7 +68,7 @@ use crate::state::options::SetOpt;
 use crate::walk::Operand;
 
 pub(crate) use declare::BAD_ASSIGNMENT;
-pub(crate) use declare_compound::assign_operand;
+pub(crate) use declare::compound::assign_operand;
 
 pub(crate) use opts::Parsed;
 
@@ -110,55 +128,55 @@ pub const TABLE: &[Builtin] = &[
         ". filename [arguments]",
         "Execute commands from a file in the current shell.",
     ),
-    special(":", simple::colon, ":", "Null command."),
+    special(":", true_::run, ":", "Null command."),
     b("[", test::run, "[ arg... ]", "Evaluate conditional expression."),
-    b("alias", alias::alias, "alias [-p] [name[=value] ... ]", "Define or display aliases."),
-    b("bg", jobs::bg, "bg [job_spec ...]", "Move jobs to the background."),
+    b("alias", alias::run, "alias [-p] [name[=value] ... ]", "Define or display aliases."),
+    b("bg", bg::run, "bg [job_spec ...]", "Move jobs to the background."),
     b(
         "bind",
-        simple::bind,
+        bind::run,
         "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] [-x keyseq:shell-command] [keyseq:readline-function or readline-command]",
         "Set Readline key bindings and variables (no effect here).",
     ),
-    special("break", loops::break_, "break [n]", "Exit for, while, or until loops."),
-    b("builtin", command::builtin, "builtin [shell-builtin [arg ...]]", "Execute shell builtins."),
+    special("break", break_::run, "break [n]", "Exit for, while, or until loops."),
+    b("builtin", builtin_::run, "builtin [shell-builtin [arg ...]]", "Execute shell builtins."),
     b("caller", caller::run, "caller [expr]", "Return the context of the current subroutine call."),
-    b("cd", cd::cd, "cd [-L|[-P [-e]] [-@]] [dir]", "Change the shell working directory."),
+    b("cd", cd::run, "cd [-L|[-P [-e]] [-@]] [dir]", "Change the shell working directory."),
     b(
         "command",
-        command::command,
+        command::run,
         "command [-pVv] command [arg ...]",
         "Execute a simple command or display information about commands.",
     ),
     b(
         "compgen",
-        complete::compgen,
+        compgen::run,
         "compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [word]",
         "Display possible completions depending on the options.",
     ),
     b(
         "complete",
-        complete::complete,
+        complete::run,
         "complete [-abcdefgjksuv] [-pr] [-DEI] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [name ...]",
         "Specify how arguments are to be completed.",
     ),
     b(
         "compopt",
-        complete::compopt,
+        compopt::run,
         "compopt [-o|+o option] [-DEI] [name ...]",
         "Modify or display completion options.",
     ),
-    special("continue", loops::continue_, "continue [n]", "Resume for, while, or until loops."),
+    special("continue", continue_::run, "continue [n]", "Resume for, while, or until loops."),
     b(
         "declare",
-        declare::declare,
+        declare::run,
         "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]",
         "Set variable values and attributes.",
     ),
-    b("dirs", dirs::dirs, "dirs [-clpv] [+N] [-N]", "Display directory stack."),
+    b("dirs", dirs::run, "dirs [-clpv] [+N] [-N]", "Display directory stack."),
     b(
         "disown",
-        jobs::disown,
+        disown::run,
         "disown [-h] [-ar] [jobspec ... | pid ...]",
         "Remove jobs from current shell.",
     ),
@@ -176,21 +194,21 @@ pub const TABLE: &[Builtin] = &[
         "exec [-cl] [-a name] [command [argument ...]] [redirection ...]",
         "Replace the shell with the given command.",
     ),
-    special("exit", exit::exit, "exit [n]", "Exit the shell."),
+    special("exit", exit::run, "exit [n]", "Exit the shell."),
     special(
         "export",
-        declare::export,
+        export::run,
         "export [-fn] [name[=value] ...] or export -p",
         "Set export attribute for shell variables.",
     ),
-    b("false", simple::false_, "false", "Return an unsuccessful result."),
+    b("false", false_::run, "false", "Return an unsuccessful result."),
     b(
         "fc",
-        history::fc,
+        fc::run,
         "fc [-e ename] [-lnr] [first] [last] or fc -s [pat=rep] [command]",
         "Display or execute commands from the history list.",
     ),
-    b("fg", jobs::fg, "fg [job_spec]", "Move job to the foreground."),
+    b("fg", fg::run, "fg [job_spec]", "Move job to the foreground."),
     b("getopts", getopts::run, "getopts optstring name [arg ...]", "Parse option arguments."),
     b(
         "hash",
@@ -206,13 +224,13 @@ pub const TABLE: &[Builtin] = &[
     ),
     b(
         "history",
-        history::history,
+        history::run,
         "history [-c] [-d offset] [n] or history -anrw [filename] or history -ps arg [arg...]",
         "Display or manipulate the history list.",
     ),
     b(
         "jobs",
-        jobs::jobs,
+        jobs::run,
         "jobs [-lnprs] [jobspec ...] or jobs -x command [args]",
         "Display status of jobs.",
     ),
@@ -222,24 +240,24 @@ pub const TABLE: &[Builtin] = &[
         "kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]",
         "Send a signal to a job.",
     ),
-    b("let", arith_let::run, "let arg [arg ...]", "Evaluate arithmetic expressions."),
-    b("local", declare::local, "local [option] name[=value] ...", "Define local variables."),
-    b("logout", exit::logout, "logout [n]", "Exit a login shell."),
+    b("let", let_::run, "let arg [arg ...]", "Evaluate arithmetic expressions."),
+    b("local", local::run, "local [option] name[=value] ...", "Define local variables."),
+    b("logout", logout::run, "logout [n]", "Exit a login shell."),
     b(
         "mapfile",
         mapfile::run,
         "mapfile [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]",
         "Read lines from the standard input into an indexed array variable.",
     ),
-    b("popd", dirs::popd, "popd [-n] [+N | -N]", "Remove directories from stack."),
+    b("popd", popd::run, "popd [-n] [+N | -N]", "Remove directories from stack."),
     b(
         "printf",
         printf::run,
         "printf [-v var] format [arguments]",
         "Formats and prints ARGUMENTS under control of the FORMAT.",
     ),
-    b("pushd", dirs::pushd, "pushd [-n] [+N | -N | dir]", "Add directories to stack."),
-    b("pwd", cd::pwd, "pwd [-LP]", "Print the name of the current working directory."),
+    b("pushd", pushd::run, "pushd [-n] [+N | -N | dir]", "Add directories to stack."),
+    b("pwd", pwd::run, "pwd [-LP]", "Print the name of the current working directory."),
     b(
         "read",
         read::run,
@@ -254,11 +272,11 @@ pub const TABLE: &[Builtin] = &[
     ),
     special(
         "readonly",
-        declare::readonly,
+        readonly::run,
         "readonly [-aAf] [name[=value] ...] or readonly -p",
         "Mark shell variables as unchangeable.",
     ),
-    special("return", exit::return_, "return [n]", "Return from a shell function."),
+    special("return", return_::run, "return [n]", "Return from a shell function."),
     special(
         "set",
         set::run,
@@ -273,16 +291,16 @@ pub const TABLE: &[Builtin] = &[
         "source filename [arguments]",
         "Execute commands from a file in the current shell.",
     ),
-    b("suspend", simple::suspend, "suspend [-f]", "Suspend shell execution."),
+    b("suspend", suspend::run, "suspend [-f]", "Suspend shell execution."),
     b("test", test::run, "test [expr]", "Evaluate conditional expression."),
-    special("times", simple::times, "times", "Display process times."),
+    special("times", times::run, "times", "Display process times."),
     special(
         "trap",
         trap::run,
         "trap [-lp] [[arg] signal_spec ...]",
         "Trap signals and other events.",
     ),
-    b("true", simple::colon, "true", "Return a successful result."),
+    b("true", true_::run, "true", "Return a successful result."),
     b(
         "type",
         type_::run,
@@ -291,7 +309,7 @@ pub const TABLE: &[Builtin] = &[
     ),
     b(
         "typeset",
-        declare::declare,
+        declare::run,
         "typeset [-aAfFgiIlnrtux] name[=value] ... or typeset -p [-aAfFilnrtux] [name ...]",
         "Set variable values and attributes.",
     ),
@@ -304,7 +322,7 @@ pub const TABLE: &[Builtin] = &[
     b("umask", umask::run, "umask [-p] [-S] [mode]", "Display or set file mode mask."),
     b(
         "unalias",
-        alias::unalias,
+        unalias::run,
         "unalias [-a] name [name ...]",
         "Remove each NAME from the list of defined aliases.",
     ),
@@ -341,7 +359,7 @@ impl Shell<'_> {
             true => Ok(self.tell_help(b.name.as_bytes())),
             false => (b.run)(self, call),
         };
-        if (self.output_error.is_some() || self.dirty.as_ref().is_some_and(|d| !d.stream))
+        if self.output.is_due()
             && let Some(e) = self.finish_output()
         {
             let text = box_sys::strerror(&e);
@@ -357,7 +375,11 @@ impl Shell<'_> {
             let line = [name, b": usage: ", b.synopsis.as_bytes(), b"\n"].concat();
             self.err(&line);
             let o = &self.state.options;
-            if b.special && o.has(SetOpt::Posix) && !o.interactive && !self.state.here.condition {
+            if b.special
+                && o.has(SetOpt::Posix)
+                && !o.is_interactive()
+                && !self.state.here.condition
+            {
                 return Err(self.ends_with(2));
             }
         }

@@ -94,7 +94,7 @@ impl Shell<'_> {
     /// How bash goes on after "too many arguments" of `break`, `exit`, `return`, `shift`: a script
     /// abandons the command, `-c` ends.
     pub(crate) fn too_many_arguments(&mut self) -> Unwind {
-        match self.state.options.command_string {
+        match self.state.options.is_command_string() {
             true => Unwind::Exit(1),
             false => self.abandoned(),
         }

@@ -12,8 +12,9 @@ use sh_expand::Str;
 use super::Call;
 use crate::Shell;
 use crate::shell::Flow;
-use crate::state::assign::is_reference;
+use crate::state::assign::{is_name, is_reference};
 use crate::state::options::SetOpt;
+use crate::state::vars::decimal;
 
 /// Widths beyond this are refused: they are bombs.
 const MAX_WIDTH: usize = 1 << 26;
@@ -38,6 +39,52 @@ enum Malformed {
     Time(Option<u8>),
 }
 
+/// A text that is read from its beginning on.
+struct Reader<'t> {
+    text: &'t [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    /// Passes over a byte if it comes next.
+    fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn number(&mut self) -> usize {
+        let mut n = 0usize;
+        while let Some(c) = self.peek().filter(u8::is_ascii_digit) {
+            n = n.saturating_mul(10).saturating_add(usize::from(c - b'0'));
+            self.at += 1;
+        }
+        n
+    }
+
+    /// What stands before the parenthesis that closes one open before; `None`: none does.
+    fn parenthesized(&mut self) -> Option<Vec<u8>> {
+        let (start, mut depth) = (self.at, 1);
+        while let Some(c) = self.peek() {
+            self.at += 1;
+            match c {
+                b'(' => depth += 1,
+                b')' => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return Some(self.text[start..self.at - 1].to_vec());
+            }
+        }
+        None
+    }
+}
+
+/// Reads a conversion behind its `%`.
 fn directive(text: &[u8]) -> Result<Directive, Malformed> {
     let mut d = Directive {
         spec: Spec::default(),
@@ -48,78 +95,52 @@ fn directive(text: &[u8]) -> Result<Directive, Malformed> {
         time: Vec::new(),
         len: 0,
     };
-    let mut at = 0;
-    let missing = || Malformed::Missing(text.to_vec());
+    let mut r = Reader { text, at: 0 };
     loop {
-        match text.get(at).ok_or_else(missing)? {
-            b'-' => d.spec.minus = true,
-            b'+' => d.spec.plus = true,
-            b' ' => d.spec.space = true,
-            b'0' => d.spec.zero = true,
-            b'#' => d.spec.alt = true,
-            b'\'' => d.spec.group = true,
+        match r.peek() {
+            Some(b'-') => d.spec.minus = true,
+            Some(b'+') => d.spec.plus = true,
+            Some(b' ') => d.spec.space = true,
+            Some(b'0') => d.spec.zero = true,
+            Some(b'#') => d.spec.alt = true,
+            Some(b'\'') => d.spec.group = true,
             _ => break,
         }
-        at += 1;
+        r.at += 1;
     }
-    let number = |at: &mut usize| {
-        let mut n = 0usize;
-        while let Some(c) = text.get(*at).filter(|c| c.is_ascii_digit()) {
-            n = n.saturating_mul(10).saturating_add(usize::from(c - b'0'));
-            *at += 1;
-        }
-        n
-    };
-    if text.get(at) == Some(&b'*') {
-        d.star_width = true;
-        at += 1;
-    } else {
-        d.spec.width = number(&mut at);
+    d.star_width = r.eat(b'*');
+    if !d.star_width {
+        d.spec.width = r.number();
     }
-    if text.get(at) == Some(&b'.') {
-        at += 1;
-        if text.get(at) == Some(&b'*') {
-            d.star_precision = true;
-            at += 1;
-        } else if text.get(at) == Some(&b'-') {
+    if r.eat(b'.') {
+        d.star_precision = r.eat(b'*');
+        if d.star_precision {
+            // It comes from the arguments.
+        } else if r.eat(b'-') {
             // A negative precision is none at all.
-            at += 1;
-            number(&mut at);
+            r.number();
         } else {
-            d.spec.precision = Some(number(&mut at));
+            d.spec.precision = Some(r.number());
         }
     }
-    while let Some(modifier @ (b'h' | b'l' | b'L' | b'j' | b'z' | b't')) = text.get(at) {
-        d.long |= *modifier == b'L';
-        at += 1;
+    while let Some(modifier @ (b'h' | b'l' | b'L' | b'j' | b'z' | b't')) = r.peek() {
+        d.long |= modifier == b'L';
+        r.at += 1;
     }
-    let c = *text.get(at).ok_or_else(missing)?;
-    at += 1;
+    let Some(c) = r.peek() else { return Err(Malformed::Missing(text.to_vec())) };
+    r.at += 1;
+    d.conversion = c;
     if c == b'(' {
-        let mut depth = 1;
-        let start = at;
-        while let Some(c) = text.get(at) {
-            match c {
-                b'(' => depth += 1,
-                b')' => depth -= 1,
-                _ => {}
-            }
-            at += 1;
-            if depth == 0 {
-                break;
-            }
+        let time = r.parenthesized();
+        let behind = r.peek().filter(|_| time.is_some());
+        if behind != Some(b'T') {
+            return Err(Malformed::Time(behind));
         }
-        d.time = text.get(start..at.saturating_sub(1)).unwrap_or_default().to_vec();
-        let behind = text.get(at).filter(|_| depth == 0);
-        if behind != Some(&b'T') {
-            return Err(Malformed::Time(behind.copied()));
-        }
-        at += 1;
+        r.at += 1;
+        d.time = time.unwrap_or_default();
         d.conversion = b'T';
-    } else {
-        d.conversion = c;
     }
-    d.len = at;
+    d.len = r.at;
     Ok(d)
 }
 
@@ -310,7 +331,7 @@ impl Printer<'_, '_> {
     fn bound(&mut self, width: &mut usize) {
         if *width > MAX_WIDTH {
             *width = 0;
-            self.shell.limit_hit = Some("printf width too large");
+            self.shell.budget.hit("printf width too large");
         }
     }
 
@@ -332,37 +353,7 @@ impl Printer<'_, '_> {
             }
         }
         match d.conversion {
-            b's' => {
-                let text = self.arg().unwrap_or_default();
-                string(&mut self.out, &spec, &text);
-            }
-            b'c' => {
-                let text = self.arg().unwrap_or_default();
-                let spec = Spec { precision: None, ..spec };
-                // bash prints a NUL for an empty argument.
-                let first = [text.first().copied().unwrap_or(0)];
-                string(&mut self.out, &spec, &first);
-            }
-            b'b' => {
-                let text = self.arg().unwrap_or_default();
-                let decoded = decode(&text, Dialect::PrintfB);
-                self.escape_warnings(&decoded);
-                string(&mut self.out, &spec, &decoded.bytes);
-                if decoded.stop {
-                    self.stop = true;
-                    self.status = 0;
-                }
-            }
-            b'q' => {
-                let text = self.arg().unwrap_or_default();
-                string(&mut self.out, &spec, &printf_q(&text));
-            }
-            b'Q' => {
-                let text = self.arg().unwrap_or_default();
-                let cut = spec.precision.unwrap_or(text.len()).min(text.len());
-                let spec = Spec { precision: None, ..spec };
-                string(&mut self.out, &spec, &printf_q(&text[..cut]));
-            }
+            b's' | b'c' | b'b' | b'q' | b'Q' => self.text(d.conversion, spec),
             b'd' | b'i' => {
                 let n = self.signed_arg();
                 signed(&mut self.out, &spec, n);
@@ -380,45 +371,74 @@ impl Printer<'_, '_> {
                     long_double(&mut self.out, &spec, d.conversion, &n);
                 }
             }
-            b'T' => {
-                let now =
-                    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-                let time = match self.args.get(self.next) {
-                    // -1 is now, -2 when the shell started.
-                    None => now as i64,
-                    Some(_) => match self.signed_arg() {
-                        -1 => now as i64,
-                        -2 => now as i64 - self.shell.state.started.elapsed().as_secs() as i64,
-                        t => t,
-                    },
-                };
-                let format = if d.time.is_empty() { b"%X".as_slice() } else { &d.time };
-                let mut text = self.shell.strftime(format, time);
-                // bash formats into 128 bytes; what does not fit is nothing.
-                if text.len() >= 128 {
-                    text.clear();
-                }
-                string(&mut self.out, &spec, &text);
-            }
-            b'n' => {
-                if let Some(name) = self.arg().filter(|name| !name.is_empty()) {
-                    if !crate::state::assign::is_name(&name) {
-                        self.complain(&[b"`", &name, b"': not a valid identifier"]);
-                        self.status = 1;
-                        return Err(());
-                    }
-                    let count = crate::state::vars::decimal((self.flushed + self.out.len()) as i64);
-                    if let Err(e) = self.shell.assign_reference(&name, Rc::new(count)) {
-                        // It is no failure.
-                        self.shell.error(&[&e.message()]);
-                    }
-                }
-            }
+            b'T' => self.time(&d.time, &spec),
+            b'n' => return self.count(),
             other => {
                 self.complain(&[b"`", &[other], b"': invalid format character"]);
                 self.status = 1;
                 return Err(());
             }
+        }
+        Ok(())
+    }
+
+    /// `%s`, `%c`, `%b`, `%q` and `%Q`
+    fn text(&mut self, conversion: u8, spec: Spec) {
+        let text = self.arg().unwrap_or_default();
+        let whole = Spec { precision: None, ..spec };
+        match conversion {
+            // bash prints a NUL for an empty argument.
+            b'c' => string(&mut self.out, &whole, &[text.first().copied().unwrap_or(0)]),
+            b'b' => {
+                let decoded = decode(&text, Dialect::PrintfB);
+                self.escape_warnings(&decoded);
+                string(&mut self.out, &spec, &decoded.bytes);
+                if decoded.stop {
+                    self.stop = true;
+                    self.status = 0;
+                }
+            }
+            b'q' => string(&mut self.out, &spec, &printf_q(&text)),
+            b'Q' => {
+                let cut = spec.precision.unwrap_or(text.len()).min(text.len());
+                string(&mut self.out, &whole, &printf_q(&text[..cut]));
+            }
+            _ => string(&mut self.out, &spec, &text),
+        }
+    }
+
+    /// `%(format)T`: -1 is now, -2 when the shell started.
+    fn time(&mut self, format: &[u8], spec: &Spec) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() as i64;
+        let time = match self.args.get(self.next) {
+            None => now,
+            Some(_) => match self.signed_arg() {
+                -1 => now,
+                -2 => now - self.shell.state.seconds.elapsed(),
+                t => t,
+            },
+        };
+        let format = if format.is_empty() { b"%X".as_slice() } else { format };
+        let mut text = self.shell.strftime(format, time);
+        // bash formats into 128 bytes; what does not fit is nothing.
+        if text.len() >= 128 {
+            text.clear();
+        }
+        string(&mut self.out, spec, &text);
+    }
+
+    /// `%n`: a variable gets the number of bytes so far.
+    fn count(&mut self) -> Result<(), ()> {
+        let Some(name) = self.arg().filter(|name| !name.is_empty()) else { return Ok(()) };
+        if !is_name(&name) {
+            self.complain(&[b"`", &name, b"': not a valid identifier"]);
+            self.status = 1;
+            return Err(());
+        }
+        let count = Rc::new(decimal((self.flushed + self.out.len()) as i64));
+        if let Err(e) = self.shell.assign_reference(&name, count) {
+            // It is no failure.
+            self.shell.error(&[&e.message()]);
         }
         Ok(())
     }

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use box_sys::events;
 use sh_expand::array::IndexedArray;
-use sh_expand::{Cause, ExpandError, Ifs, Str};
+use sh_expand::{Cause, ExpandError, Ifs, OwnedKey, Str};
 
-use super::Call;
 use super::opts::integer;
+use super::{Call, Parsed};
 use crate::Shell;
 use crate::io::{Desc, OpenFile};
 use crate::shell::{Flow, Unwind};
@@ -39,6 +39,13 @@ impl Line {
         self.text.push(1);
     }
 
+    fn extend_escaped(&mut self, byte: Option<u8>) {
+        if let Some(byte) = byte {
+            self.escaped.push(self.text.len());
+            self.text.push(byte);
+        }
+    }
+
     fn is_escaped(&self, at: usize) -> bool {
         !self.escaped.is_empty() && self.escaped.binary_search(&at).is_ok()
     }
@@ -56,82 +63,57 @@ fn seconds(text: &[u8]) -> Option<f64> {
     Some(whole as f64 + format!("0.{fraction}0").parse::<f64>().ok()?)
 }
 
+/// What a call asks for.
+struct Request {
+    fd: u32,
+    /// `None`: nothing ends the input but its length (`-N`).
+    delimiter: Option<u8>,
+    /// Most characters.
+    limit: Option<usize>,
+    /// `-N`: the text is not split.
+    exact: bool,
+    /// `-r`: backslashes mean nothing.
+    raw: bool,
+    /// Seconds.
+    timeout: Option<f64>,
+}
+
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "ersa:d:i:n:N:p:t:u:") {
         Ok(p) => p,
         Err(r) => return r,
     };
-    let raw = p.has(b'r');
-    let count = |shell: &mut Shell<'_>, letter: u8| -> Result<Option<usize>, ()> {
-        let Some(v) = p.value(letter).cloned() else { return Ok(None) };
-        match integer(&v).and_then(|n| usize::try_from(n).ok()) {
-            Some(n) => Ok(Some(n)),
-            None => {
-                shell.builtin_error(b"read", &[&v, b": invalid number"]);
-                Err(())
-            }
+    let request = match request(shell, &p) {
+        Ok(request) => request,
+        Err(parts) => {
+            shell.builtin_error(call.name(), &[&parts]);
+            return Ok(1);
         }
     };
-    let (Ok(chars), Ok(exact)) = (count(shell, b'n'), count(shell, b'N')) else { return Ok(1) };
-    let fd = match p.value(b'u').cloned() {
-        None => 0,
-        Some(v) => match integer(&v).and_then(|n| u32::try_from(n).ok()) {
-            Some(n) if shell.state.fds.get(n).is_some() => n,
-            known => {
-                let reason: &[u8] = match known.is_some_and(|n| i32::try_from(n).is_ok()) {
-                    true => b": invalid file descriptor: Bad file descriptor",
-                    false => b": invalid file descriptor specification",
-                };
-                shell.builtin_error(call.name(), &[&v, reason]);
-                return Ok(1);
-            }
-        },
-    };
-    let mut timeout = None;
-    if let Some(t) = p.value(b't').cloned() {
-        match seconds(&t) {
-            Some(t) => timeout = Some(t),
-            None => {
-                shell.builtin_error(call.name(), &[&t, b": invalid timeout specification"]);
-                return Ok(1);
-            }
-        }
-    }
     if let Some(prompt) = p.value(b'p')
-        && shell.fd_is_terminal(fd)
+        && shell.fd_is_terminal(request.fd)
     {
-        let prompt = prompt.clone();
-        shell.err(&prompt);
+        shell.err(prompt);
     }
-    if timeout == Some(0.0) {
+    if request.timeout == Some(0.0) {
         // Only whether input is there.
-        return Ok(i32::from(!shell.input_ready(fd)));
+        return Ok(i32::from(!shell.input_ready(request.fd)));
     }
     // The other names are looked at when they get their value.
     if let Some(name) = p.operands.first().filter(|name| !is_reference(name)) {
-        shell.builtin_error(call.name(), &[&invalid(name)]);
+        shell.builtin_error(call.name(), &[b"`", name, b"': not a valid identifier"]);
         return Ok(1);
     }
-    let delim = match p.value(b'd') {
-        _ if exact.is_some() => None,
-        None => Some(b'\n'),
-        Some(d) => Some(d.first().copied().unwrap_or(0)),
-    };
-    let limit = exact.or(chars);
     let mut line = Line::default();
-    let deadline = timeout.and_then(|t| {
-        let time = Duration::try_from_secs_f64(t).unwrap_or(Duration::MAX);
-        Instant::now().checked_add(time)
-    });
-    let mut from = From { fd, deadline, timed_out: false, failed: None };
-    let complete = match (limit, raw) {
+    let mut from = From::new(&request);
+    let complete = match (request.limit, request.raw) {
         (Some(0), _) => true,
-        (None, true) => read_raw(shell, &mut from, delim, &mut line)?,
-        _ => read_chars(shell, &mut from, delim, limit, raw, &mut line)?,
+        (None, true) => read_raw(shell, &mut from, &mut line)?,
+        (None, false) => read_escaped(shell, &mut from, &mut line)?,
+        (Some(limit), raw) => read_chars(shell, &mut from, limit, raw, &mut line)?,
     };
     if let Some(e) = from.failed {
-        let text = box_sys::strerror(&e);
-        let fd = fd.to_string();
+        let (fd, text) = (request.fd.to_string(), box_sys::strerror(&e));
         shell.builtin_error(call.name(), &[b"read error: ", fd.as_bytes(), b": ", text.as_bytes()]);
         return Ok(1);
     }
@@ -141,8 +123,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         false if from.timed_out => 128 + i32::from(box_sys::signal::ALRM),
         false => 1,
     };
-    let r = store(shell, &p, line, exact.is_some());
-    match r {
+    match store(shell, &p, line, request.exact) {
         Ok(()) => Ok(status),
         Err(e) => {
             shell.assignment_error(call.name(), &e);
@@ -151,15 +132,74 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
 }
 
+/// The options; the error is a message about one that makes no sense.
+fn request(shell: &Shell<'_>, p: &Parsed<'_>) -> Result<Request, Vec<u8>> {
+    let wrong = |text: &Str, what: &[u8]| [text.as_slice(), what].concat();
+    let number = |letter: u8| match p.value(letter) {
+        None => Ok(None),
+        Some(text) => match integer(text).and_then(|n| usize::try_from(n).ok()) {
+            Some(n) => Ok(Some(n)),
+            None => Err(wrong(text, b": invalid number")),
+        },
+    };
+    let (chars, exact) = (number(b'n')?, number(b'N')?);
+    let fd = match p.value(b'u') {
+        None => 0,
+        Some(text) => match integer(text).and_then(|n| u32::try_from(n).ok()) {
+            Some(n) if shell.state.fds.get(n).is_some() => n,
+            Some(n) if i32::try_from(n).is_ok() => {
+                return Err(wrong(text, b": invalid file descriptor: Bad file descriptor"));
+            }
+            _ => return Err(wrong(text, b": invalid file descriptor specification")),
+        },
+    };
+    let timeout = match p.value(b't') {
+        None => None,
+        Some(text) => match seconds(text) {
+            None => return Err(wrong(text, b": invalid timeout specification")),
+            seconds => seconds,
+        },
+    };
+    let delimiter = match p.value(b'd') {
+        _ if exact.is_some() => None,
+        None => Some(b'\n'),
+        Some(d) => Some(d.first().copied().unwrap_or(0)),
+    };
+    let limit = exact.or(chars);
+    Ok(Request { fd, delimiter, limit, exact: exact.is_some(), raw: p.has(b'r'), timeout })
+}
+
 /// Where input comes from, and what kept it from coming.
 struct From {
     fd: u32,
+    delimiter: Option<u8>,
     deadline: Option<Instant>,
     timed_out: bool,
     failed: Option<std::io::Error>,
 }
 
 impl From {
+    fn new(request: &Request) -> From {
+        let deadline = request.timeout.and_then(|t| {
+            let time = Duration::try_from_secs_f64(t).unwrap_or(Duration::MAX);
+            Instant::now().checked_add(time)
+        });
+        let Request { fd, delimiter, .. } = *request;
+        From { fd, delimiter, deadline, timed_out: false, failed: None }
+    }
+
+    /// Reads up to and including the delimiter; whether it was found.
+    fn line(&mut self, shell: &mut Shell<'_>, out: &mut Vec<u8>) -> Result<bool, Unwind> {
+        self.until(shell, self.delimiter, usize::MAX, out)
+    }
+
+    /// Reads one byte; `None` at the end.
+    fn byte(&mut self, shell: &mut Shell<'_>) -> Result<Option<u8>, Unwind> {
+        let mut byte = Vec::with_capacity(1);
+        self.until(shell, None, 1, &mut byte)?;
+        Ok(byte.first().copied())
+    }
+
     /// Reads up to and including `delim`, at most `max` bytes; whether the delimiter was found.
     fn until(
         &mut self,
@@ -177,13 +217,9 @@ impl From {
     }
 }
 
-fn read_raw(
-    shell: &mut Shell<'_>,
-    from: &mut From,
-    delim: Option<u8>,
-    line: &mut Line,
-) -> Result<bool, Unwind> {
-    let found = from.until(shell, delim, usize::MAX, &mut line.text)?;
+/// With `-r`: the line as it is.
+fn read_raw(shell: &mut Shell<'_>, from: &mut From, line: &mut Line) -> Result<bool, Unwind> {
+    let found = from.line(shell, &mut line.text)?;
     if found {
         line.text.pop();
     }
@@ -193,68 +229,54 @@ fn read_raw(
     Ok(found)
 }
 
-/// With backslash processing or a limit of characters: a line at a time where possible.
+/// Lines joined by a backslash before the delimiter.
+fn read_escaped(shell: &mut Shell<'_>, from: &mut From, line: &mut Line) -> Result<bool, Unwind> {
+    loop {
+        let mut part = Vec::new();
+        let found = from.line(shell, &mut part)?;
+        if found {
+            part.pop();
+        }
+        let mut joined = false;
+        let mut bytes = part.into_iter();
+        while let Some(byte) = bytes.next() {
+            match (byte, bytes.len()) {
+                (b'\\', 1..) => {
+                    // A backslash newline within another delimiter's line disappears.
+                    let next = bytes.next().filter(|next| *next != b'\n');
+                    line.extend_escaped(next);
+                }
+                (b'\\', 0) if found => {
+                    // The delimiter is what it escapes.
+                    joined = true;
+                    line.extend_escaped(from.delimiter.filter(|d| *d != b'\n'));
+                }
+                (b'\\', 0) => line.dangle(),
+                (0, _) => {}
+                (byte, _) => line.text.push(byte),
+            }
+        }
+        if !joined {
+            return Ok(found);
+        }
+    }
+}
+
+/// At most so many characters, byte by byte: nothing beyond them is taken from the input.
 fn read_chars(
     shell: &mut Shell<'_>,
     from: &mut From,
-    delim: Option<u8>,
-    limit: Option<usize>,
+    limit: usize,
     raw: bool,
     line: &mut Line,
 ) -> Result<bool, Unwind> {
     let utf8 = !shell.state.options.expand().c_locale;
-    if limit.is_none() {
-        // Lines joined by a backslash before the delimiter.
-        loop {
-            let mut part = Vec::new();
-            let found = from.until(shell, delim, usize::MAX, &mut part)?;
-            if found {
-                part.pop();
-            }
-            let mut at = 0;
-            let mut joined = false;
-            while at < part.len() {
-                match part[at] {
-                    b'\\' if at + 1 < part.len() => {
-                        at += 1;
-                        // A backslash newline within another delimiter's line disappears.
-                        if part[at] != b'\n' {
-                            line.escaped.push(line.text.len());
-                            line.text.push(part[at]);
-                        }
-                    }
-                    b'\\' => {
-                        // At the end of the line: the delimiter is what it escapes.
-                        if found {
-                            joined = true;
-                            if delim != Some(b'\n') {
-                                line.escaped.push(line.text.len());
-                                line.text.push(delim.unwrap_or(b'\n'));
-                            }
-                        } else {
-                            line.dangle();
-                        }
-                    }
-                    0 => {}
-                    c => line.text.push(c),
-                }
-                at += 1;
-            }
-            if !joined {
-                return Ok(found);
-            }
-        }
-    }
-    let limit = limit.unwrap_or(usize::MAX);
     let mut chars = 0;
-    let mut byte = Vec::with_capacity(1);
     // Bytes that the character begun still lacks.
     let mut lacking = 0;
     while chars < limit || lacking > 0 {
-        byte.clear();
-        from.until(shell, None, 1, &mut byte)?;
-        let Some(&c) = byte.first() else { return Ok(false) };
-        if delim == Some(c) && lacking == 0 {
+        let Some(c) = from.byte(shell)? else { return Ok(false) };
+        if from.delimiter == Some(c) && lacking == 0 {
             return Ok(true);
         }
         if lacking > 0 {
@@ -265,109 +287,101 @@ fn read_chars(
             }
             lacking = 0;
         }
-        if c == b'\\' && !raw {
-            byte.clear();
-            from.until(shell, None, 1, &mut byte)?;
-            match byte.first() {
+        match c {
+            b'\\' if !raw => match from.byte(shell)? {
                 Some(b'\n') => continue,
-                Some(e) => {
-                    line.escaped.push(line.text.len());
-                    line.text.push(*e);
-                }
                 None => {
                     line.dangle();
                     return Ok(false);
                 }
+                escaped => line.extend_escaped(escaped),
+            },
+            0 => continue,
+            _ => {
+                line.text.push(c);
+                lacking = match c {
+                    0xc2..=0xdf if utf8 => 1,
+                    0xe0..=0xef if utf8 => 2,
+                    0xf0..=0xf4 if utf8 => 3,
+                    _ => 0,
+                };
             }
-            chars += 1;
-            continue;
         }
-        if c == 0 {
-            continue;
-        }
-        line.text.push(c);
         chars += 1;
-        if utf8 {
-            lacking = match c {
-                0xc2..=0xdf => 1,
-                0xe0..=0xef => 2,
-                0xf0..=0xf4 => 3,
-                _ => 0,
-            };
-        }
     }
     Ok(true)
 }
 
+/// Gives the variables their values.
 fn store(
     shell: &mut Shell<'_>,
-    p: &super::Parsed<'_>,
+    p: &Parsed<'_>,
     line: Line,
     exact: bool,
 ) -> Result<(), ExpandError> {
     if let Some(array) = p.value(b'a') {
-        let array = array.clone();
-        if !is_name(&array) {
-            return Err(ExpandError::not_an_identifier(&array));
-        }
-        let target = shell.follow(&array)?.name.into_owned();
-        if shell.state.vars.get(&target).is_some_and(|v| v.attrs.assoc) {
-            return Err(Cause::NotIndexed(target).into());
-        }
-        let mut fields = IndexedArray::new();
-        if exact {
-            fields.set(0, line.whole());
-        } else {
-            let ifs = ifs(shell);
-            let mut at = 0;
-            let mut n = 0;
-            while let Some((field, next)) = field(&line, at, &ifs) {
-                fields.set(n, field);
-                n += 1;
-                at = next;
-            }
-        }
-        shell.check_writable(&target)?;
-        // Elements are assigned one by one where attributes convert them.
-        let attrs = shell.state.vars.get(&target).map(|v| v.attrs).unwrap_or_default();
-        if attrs.integer || attrs.lowercase || attrs.uppercase || attrs.capitalize {
-            let values: Vec<(i64, Str)> = fields.iter().map(|(i, v)| (i, v.clone())).collect();
-            shell.set_array(&target, IndexedArray::new())?;
-            for (i, v) in values {
-                shell.set_array_element(&target, &sh_expand::OwnedKey::Index(i), false, v)?;
-            }
-            return Ok(());
-        }
-        return shell.set_array(&target, fields);
+        return store_array(shell, array, &line, exact);
     }
-    if p.operands.is_empty() {
+    let Some((last, before)) = p.operands.split_last() else {
         return shell.assign_scalar_to(b"REPLY", None, false, line.whole());
-    }
+    };
     if exact {
-        let (first, rest) = (&p.operands[0], &p.operands[1..]);
-        assign(shell, first, line.whole())?;
-        for name in rest {
-            assign(shell, name, Str::default())?;
+        for (at, name) in p.operands.iter().enumerate() {
+            assign(shell, name, if at == 0 { line.whole() } else { Str::default() })?;
         }
         return Ok(());
     }
     let ifs = ifs(shell);
     let mut at = 0;
-    for name in &p.operands[..p.operands.len() - 1] {
-        let value = match field(&line, at, &ifs) {
-            Some((f, next)) => {
-                at = next;
-                f
-            }
-            None => {
-                at = line.text.len();
-                Str::default()
-            }
+    for name in before {
+        let (value, next) = match field(&line, at, &ifs) {
+            Some((field, next)) => (field, next),
+            None => (Str::default(), line.text.len()),
         };
+        at = next;
         assign(shell, name, value)?;
     }
-    let value = remainder(&line, at, &ifs);
-    assign(shell, &p.operands[p.operands.len() - 1], value)
+    assign(shell, last, remainder(&line, at, &ifs))
+}
+
+/// `-a`: each field is an element.
+fn store_array(
+    shell: &mut Shell<'_>,
+    array: &[u8],
+    line: &Line,
+    exact: bool,
+) -> Result<(), ExpandError> {
+    if !is_name(array) {
+        return Err(ExpandError::not_an_identifier(array));
+    }
+    let target = shell.follow(array)?.name.into_owned();
+    if shell.state.vars.get(&target).is_some_and(|v| v.attrs.assoc) {
+        return Err(Cause::NotIndexed(target).into());
+    }
+    let mut fields = IndexedArray::new();
+    if exact {
+        fields.set(0, line.whole());
+    } else {
+        let ifs = ifs(shell);
+        let (mut at, mut n) = (0, 0);
+        while let Some((field, next)) = field(line, at, &ifs) {
+            fields.set(n, field);
+            n += 1;
+            at = next;
+        }
+    }
+    shell.check_writable(&target)?;
+    let attrs = shell.state.vars.get(&target).map(|v| v.attrs).unwrap_or_default();
+    if !(attrs.integer || attrs.lowercase || attrs.uppercase || attrs.capitalize) {
+        return shell.set_array(&target, fields);
+    }
+    // The attributes convert each element as it is assigned.
+    let values: Vec<(i64, Str)> = fields.iter().map(|(i, v)| (i, v.clone())).collect();
+    shell.set_array(&target, IndexedArray::new())?;
+    for (i, v) in values {
+        shell.set_array_element(&target, &OwnedKey::Index(i), false, v)?;
+    }
+    Ok(())
 }
 
 fn assign(shell: &mut Shell<'_>, name: &Str, value: Str) -> Result<(), ExpandError> {
@@ -375,10 +389,6 @@ fn assign(shell: &mut Shell<'_>, name: &Str, value: Str) -> Result<(), ExpandErr
         true => shell.assign_reference(name, value),
         false => Err(ExpandError::not_an_identifier(name)),
     }
-}
-
-fn invalid(name: &[u8]) -> Vec<u8> {
-    [b"`", name, b"': not a valid identifier"].concat()
 }
 
 fn ifs(shell: &mut Shell<'_>) -> Ifs {

@@ -1,7 +1,5 @@
 //! `set` (POSIX XCU, bash manual 4.3.1).
 
-use std::rc::Rc;
-
 use sh_expand::Str;
 
 use super::Call;
@@ -19,58 +17,80 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         shell.builtin_error(call.name(), &[&shown, b": invalid option"]);
         return shell.usage(call.name());
     }
-    let options = &shell.state.options;
-    let strict = options.has(SetOpt::Posix) && !options.interactive;
-    let ends = strict && !shell.state.here.condition;
-    let mut i = 0;
-    let mut replace = false;
-    while let Some(a) = args.get(i) {
-        let Some((sign @ (b'-' | b'+'), letters)) = a.split_first() else { break };
-        i += 1;
-        match a.as_slice() {
-            b"--" => {
-                replace = true;
-                break;
-            }
-            b"-" => {
-                shell.state.options.put(SetOpt::XTrace, false);
-                shell.state.options.put(SetOpt::Verbose, false);
-                break;
-            }
-            // A lone plus is passed over.
-            _ => {}
-        }
-        let on = *sign == b'-';
+    let mut args = Arguments { rest: args, replaces: false };
+    while let Some((sign, letters)) = args.next_options(shell) {
+        let on = sign == b'-';
         for c in letters {
             match (*c, letter(*c)) {
-                (b'o', _) => match args.get(i).filter(|name| names_option(name)) {
-                    Some(name) => {
-                        let Some(option) = set_option(name) else {
-                            shell.builtin_error(call.name(), &[name, b": invalid option name"]);
-                            return if ends { Err(shell.ends_with(2)) } else { Ok(2) };
-                        };
-                        shell.state.options.put(option, on);
-                        i += 1;
-                    }
+                (b'o', _) => match args.option_name() {
+                    Some(name) => match set_option(name) {
+                        Some(option) => shell.state.options.put(option, on),
+                        None => return unknown_name(shell, call, name),
+                    },
                     None => print_options(shell, on),
                 },
                 // That bash is interactive may be said in a bundle only.
                 (b'i', _) => {}
                 (_, Some(option)) => shell.state.options.put(option, on),
                 (_, None) => {
-                    let shown = [*sign, *c];
+                    let shown = [sign, *c];
                     shell.builtin_error(call.name(), &[&shown, b": invalid option"]);
                     return shell.usage(call.name()).map(|_| 1);
                 }
             }
         }
     }
-    let rest = &args[i.min(args.len())..];
-    if replace || !rest.is_empty() {
-        shell.state.positional = Rc::new(rest.to_vec());
-        shell.state.positional_set = true;
+    if args.replaces || !args.rest.is_empty() {
+        shell.state.params.replace(args.rest.to_vec());
     }
     Ok(0)
+}
+
+/// What is left of the arguments.
+struct Arguments<'c> {
+    rest: &'c [Str],
+    /// `--`: what is left are the positional parameters, even if it is nothing.
+    replaces: bool,
+}
+
+impl<'c> Arguments<'c> {
+    /// The next bundle of letters with its sign, if one comes. `-` and `--` end the options.
+    fn next_options(&mut self, shell: &mut Shell<'_>) -> Option<(u8, &'c [u8])> {
+        let (first, rest) = self.rest.split_first()?;
+        let (sign @ (b'-' | b'+'), letters) = first.split_first()? else { return None };
+        self.rest = rest;
+        match first.as_slice() {
+            b"--" => {
+                self.replaces = true;
+                None
+            }
+            b"-" => {
+                shell.state.options.put(SetOpt::XTrace, false);
+                shell.state.options.put(SetOpt::Verbose, false);
+                None
+            }
+            // A lone plus is passed over.
+            _ => Some((*sign, letters)),
+        }
+    }
+
+    /// The name behind `-o`.
+    fn option_name(&mut self) -> Option<&'c [u8]> {
+        let (name, rest) = self.rest.split_first().filter(|(name, _)| names_option(name))?;
+        self.rest = rest;
+        Some(name)
+    }
+}
+
+/// `set -o NAME` of a name that there is not ends a POSIX script.
+fn unknown_name(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8]) -> Flow {
+    shell.builtin_error(call.name(), &[name, b": invalid option name"]);
+    let options = &shell.state.options;
+    let is_script = options.has(SetOpt::Posix) && !options.is_interactive();
+    match is_script && !shell.state.here.condition {
+        true => Err(shell.ends_with(2)),
+        false => Ok(2),
+    }
 }
 
 /// Whether an argument behind `-o` is its name.

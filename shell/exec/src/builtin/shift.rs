@@ -1,7 +1,5 @@
 //! `shift` (POSIX XCU).
 
-use std::rc::Rc;
-
 use super::Call;
 use super::opts::integer;
 use crate::Shell;
@@ -27,13 +25,10 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         shell.builtin_error(call.name(), &[b"too many arguments"]);
         return Err(shell.too_many_arguments());
     }
-    let len = shell.state.positional.len();
+    let len = shell.state.params.list().len();
     match usize::try_from(n) {
         Ok(n) if n <= len => {
-            if n > 0 {
-                let p = Rc::make_mut(&mut shell.state.positional);
-                p.drain(..n);
-            }
+            shell.state.params.shift(n);
             Ok(0)
         }
         _ => {

@@ -1,60 +1,86 @@
 //! `shopt` (bash manual 4.3.2).
 
-use std::rc::Rc;
-
 use super::Call;
 use crate::Shell;
 use crate::shell::Flow;
-use crate::state::options::{SET_OPTIONS, SHOPT_OPTIONS, ShOpt, set_option, shopt_option};
+use crate::state::options::{
+    Options, SET_OPTIONS, SHOPT_OPTIONS, SetOpt, ShOpt, set_option, shopt_option,
+};
+
+/// An option by name: of `shopt`, or with `-o` of `set`.
+#[derive(Clone, Copy)]
+enum Named {
+    Set(SetOpt),
+    Shopt(ShOpt),
+}
+
+impl Named {
+    fn find(name: &[u8], of_set: bool) -> Option<Named> {
+        match of_set {
+            true => set_option(name).map(Named::Set),
+            false => shopt_option(name).map(Named::Shopt),
+        }
+    }
+
+    /// All with their names.
+    fn all(of_set: bool) -> Vec<(&'static str, Named)> {
+        match of_set {
+            true => SET_OPTIONS.iter().map(|(n, o)| (*n, Named::Set(*o))).collect(),
+            false => SHOPT_OPTIONS.iter().map(|(n, o)| (*n, Named::Shopt(*o))).collect(),
+        }
+    }
+
+    fn is_on(self, options: &Options) -> bool {
+        match self {
+            Named::Set(o) => options.has(o),
+            Named::Shopt(o) => options.shopt(o),
+        }
+    }
+
+    fn put(self, shell: &mut Shell<'_>, on: bool) {
+        match self {
+            Named::Set(o) => shell.state.options.put(o, on),
+            Named::Shopt(o) => {
+                shell.state.options.put_shopt(o, on);
+                if o == ShOpt::ExtDebug && on {
+                    shell.state.calls.begin_debugging(shell.state.params.list());
+                }
+            }
+        }
+    }
+
+    /// The option and whether it is on, in a table or as a command.
+    fn line(self, name: &str, on: bool, as_command: bool) -> String {
+        match self {
+            _ if !as_command => format!("{name:<15}\t{}\n", if on { "on" } else { "off" }),
+            Named::Set(_) => format!("set {}o {name}\n", if on { '-' } else { '+' }),
+            Named::Shopt(_) => format!("shopt -{} {name}\n", if on { 's' } else { 'u' }),
+        }
+    }
+}
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "opqsu") {
         Ok(p) => p,
         Err(r) => return r,
     };
-    let (set, unset, quiet) = (p.has(b's'), p.has(b'u'), p.has(b'q'));
+    let (set, unset, of_set) = (p.has(b's'), p.has(b'u'), p.has(b'o'));
     if set && unset {
         shell.builtin_error(call.name(), &[b"cannot set and unset shell options simultaneously"]);
         return Ok(1);
     }
-    let of_set = p.has(b'o');
-    let line = |name: &str, on: bool| {
-        if p.has(b'p') {
-            match of_set {
-                true => format!("set {}o {name}\n", if on { '-' } else { '+' }),
-                false => format!("shopt -{} {name}\n", if on { 's' } else { 'u' }),
-            }
-        } else {
-            format!("{name:<15}\t{}\n", if on { "on" } else { "off" })
-        }
-    };
-    if p.operands.is_empty() {
-        let all: Vec<(&str, bool)> = if of_set {
-            SET_OPTIONS.iter().map(|(n, o)| (*n, shell.state.options.has(*o))).collect()
-        } else {
-            SHOPT_OPTIONS.iter().map(|(n, o)| (*n, shell.state.options.shopt(*o))).collect()
-        };
-        let mut out = String::new();
-        for (name, on) in all {
-            if set && !on || unset && on {
-                continue;
-            }
-            out.push_str(&line(name, on));
-        }
-        if !quiet {
-            shell.out(out.as_bytes());
-        }
-        return Ok(0);
-    }
     let mut status = 0;
+    let mut out = String::new();
+    if p.operands.is_empty() {
+        for (name, option) in Named::all(of_set) {
+            let on = option.is_on(&shell.state.options);
+            if !(set && !on || unset && on) {
+                out.push_str(&option.line(name, on, p.has(b'p')));
+            }
+        }
+    }
     for name in p.operands {
-        let text = String::from_utf8_lossy(name).into_owned();
-        let on = if of_set {
-            set_option(name).map(|o| shell.state.options.has(o))
-        } else {
-            shopt_option(name).map(|o| shell.state.options.shopt(o))
-        };
-        let Some(on) = on else {
+        let Some(option) = Named::find(name, of_set) else {
             let kind: &[u8] =
                 if of_set { b": invalid option name" } else { b": invalid shell option name" };
             shell.builtin_error(call.name(), &[name, kind]);
@@ -63,25 +89,15 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             continue;
         };
         if set || unset {
-            if of_set {
-                if let Some(o) = set_option(name) {
-                    shell.state.options.put(o, set);
-                }
-            } else if let Some(o) = shopt_option(name) {
-                shell.state.options.put_shopt(o, set);
-                if o == ShOpt::ExtDebug && set && shell.state.call_args.is_empty() {
-                    let positional = shell.state.positional.clone();
-                    Rc::make_mut(&mut shell.state.call_args).push(positional);
-                }
-            }
+            option.put(shell, set);
             continue;
         }
-        if !on {
-            status = 1;
-        }
-        if !quiet {
-            shell.out(line(&text, on).as_bytes());
-        }
+        let on = option.is_on(&shell.state.options);
+        status |= i32::from(!on);
+        out.push_str(&option.line(&String::from_utf8_lossy(name), on, p.has(b'p')));
+    }
+    if !p.has(b'q') {
+        shell.out(out.as_bytes());
     }
     Ok(status)
 }

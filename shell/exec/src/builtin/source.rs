@@ -1,99 +1,103 @@
 //! `.` and `source` (POSIX XCU, bash manual 4.1).
 
+use std::io;
 use std::rc::Rc;
 
 use box_sys::strerror;
+use sh_expand::Str;
 
 use super::Call;
 use crate::Shell;
 use crate::run::{Text, TextKind};
 use crate::shell::{Flow, Unwind};
-use crate::state::Frame;
+use crate::state::calls::Frame;
 use crate::state::options::{SetOpt, ShOpt};
+use crate::state::traps::Trap;
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "p:") {
         Ok(p) => p,
         Err(r) => return r,
     };
-    let Some(name) = p.operands.first() else {
+    let Some((name, args)) = p.operands.split_first() else {
         shell.builtin_error(call.name(), &[b"filename argument required"]);
         return shell.usage(call.name());
     };
     shell.about_to_look();
     let posix = shell.state.options.has(SetOpt::Posix);
     let file = find(shell, name, posix);
-    let read = match shell.open_virtual(&file) {
-        Some(Some(desc)) => {
-            let mut out = Vec::new();
-            desc.read_to_end(&mut out).map(|()| out)
-        }
-        Some(None) => Err(crate::io::bad_fd()),
-        None => shell.read_file(&shell.path(&file)),
-    };
-    let text = match read {
-        Ok(t) => t,
-        Err(e) => {
-            let text = strerror(&e);
-            if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
-                shell.builtin_error(call.name(), &[name, b": is a directory"]);
-            } else if posix && !name.contains(&b'/') {
-                shell.builtin_error(call.name(), &[name, b": file not found"]);
-            } else {
-                shell.error(&[name, b": ", text.as_bytes()]);
-            }
-            let traced = shell.state.options.has(SetOpt::FuncTrace);
-            if traced && shell.state.traps.has_return {
-                shell.run_return_trap()?;
-            }
-            return match shell.exits_on_errors() {
-                true => Err(shell.exit_here(shell.status_after_failure())),
-                false
-                    if posix
-                        && !shell.state.options.interactive
-                        && !shell.state.here.command_builtin =>
-                {
-                    Err(shell.ends_with(1))
-                }
-                false => Ok(1),
-            };
-        }
+    let text = match read(shell, &file) {
+        Ok(text) => text,
+        Err(e) => return unreadable(shell, call, name, &e),
     };
     if memchr::memchr(0, text.get(..80.min(text.len())).unwrap_or_default()).is_some() {
         shell.error(&[name, b": cannot execute binary file"]);
         return Ok(126);
     }
     shell.check_depth()?;
+    run_file(shell, name, file, &text, args)
+}
+
+/// The whole of a file, which may be a descriptor of the script.
+fn read(shell: &Shell<'_>, file: &[u8]) -> io::Result<Vec<u8>> {
+    match shell.open_virtual(file) {
+        Some(Some(desc)) => {
+            let mut out = Vec::new();
+            desc.read_to_end(&mut out).map(|()| out)
+        }
+        Some(None) => Err(crate::io::bad_fd()),
+        None => shell.read_file(&shell.path(file)),
+    }
+}
+
+/// Reports a file that cannot be read: with `set -e` and in a POSIX shell that ends a script.
+fn unreadable(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8], e: &io::Error) -> Flow {
+    let posix = shell.state.options.has(SetOpt::Posix);
+    if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
+        shell.builtin_error(call.name(), &[name, b": is a directory"]);
+    } else if posix && !name.contains(&b'/') {
+        shell.builtin_error(call.name(), &[name, b": file not found"]);
+    } else {
+        shell.error(&[name, b": ", strerror(e).as_bytes()]);
+    }
+    let traced = shell.state.options.has(SetOpt::FuncTrace);
+    if traced && shell.state.traps.sees(Trap::Return) {
+        shell.run_return_trap()?;
+    }
+    if shell.exits_on_errors() {
+        return Err(shell.exit_here(shell.status_after_failure()));
+    }
+    match posix && !shell.state.options.is_interactive() && !shell.state.here.command_builtin {
+        true => Err(shell.ends_with(1)),
+        false => Ok(1),
+    }
+}
+
+/// Runs the text of a file as a call of its own, with `args` as positional parameters if there are any.
+fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args: &[Str]) -> Flow {
     let line = shell.state.line;
-    Rc::make_mut(&mut shell.state.frames).push(Frame {
+    let debugged = shell.state.options.shopt(ShOpt::ExtDebug);
+    let shown = || match args {
+        [] => vec![name.clone()],
+        args => args.to_vec(),
+    };
+    shell.state.calls.push(Frame {
         name: Rc::new(b"source".to_vec()),
         source: Rc::new(file),
         call_line: line,
         is_function: false,
+        args: debugged.then(|| Rc::new(shown())),
     });
-    let args = &p.operands[1..];
-    let old = (!args.is_empty()).then(|| {
-        shell.state.positional_set = false;
-        std::mem::replace(&mut shell.state.positional, Rc::new(args.to_vec()))
-    });
+    let around = (!args.is_empty()).then(|| shell.state.params.enter_file(args));
     // The file does not see the DEBUG trap, unless it is to be inherited (bash manual, `.`).
     let traced = shell.state.options.has(SetOpt::FuncTrace);
     let debug = if traced { None } else { shell.state.traps.take_debug() };
-    let debugged = shell.state.options.shopt(ShOpt::ExtDebug);
-    if debugged {
-        let given = match args {
-            [] => vec![name.clone()],
-            args => args.to_vec(),
-        };
-        Rc::make_mut(&mut shell.state.call_args).push(Rc::new(given));
-    }
-    let text = Text { text: &text, line: 1, kind: TextKind::Commands };
     shell.state.text_begun = true;
-    let r = shell.keeping_command(|s| s.run_text(text));
+    let r = shell.keeping_command(|s| s.run_text(Text { text, line: 1, kind: TextKind::Commands }));
     if shell.leaves_text(&r) {
         return r;
     }
-    let mut r = match (r, shell.syntax_failed.take()) {
+    let mut r = match (r, shell.leaving.syntax_failed.take()) {
         (Ok(_), Some(failed)) if shell.ends_shell(&failed) => Err(shell.ends_with(2)),
         (Ok(status), Some(failed)) => {
             shell.state.status = failed.seen;
@@ -103,28 +107,23 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         (other, _) => other,
     };
     // The action sees the file's parameters, but stands outside of it.
-    Rc::make_mut(&mut shell.state.frames).pop();
-    if debugged {
-        Rc::make_mut(&mut shell.state.call_args).pop();
-    }
+    shell.state.calls.pop();
     shell.state.line = line;
-    if shell.state.traps.has_return
-        && !matches!(r, Err(Unwind::Exit(_) | Unwind::GiveUp(_)))
+    let ends = |r: &Flow| matches!(r, Err(Unwind::Exit(_) | Unwind::GiveUp(_)));
+    if shell.state.traps.sees(Trap::Return)
+        && !ends(&r)
         && let Err(u) = shell.run_return_trap()
     {
         r = Err(u);
     }
     if let Some(debug) = debug
-        && !matches!(r, Err(Unwind::Exit(_) | Unwind::GiveUp(_)))
+        && !ends(&r)
     {
         shell.state.traps.put_debug_back(debug);
     }
-    if let Some(old) = old {
-        // In a function, a `set --` in the file changes its own parameters only.
-        let set = std::mem::take(&mut shell.state.positional_set);
-        if !set || shell.state.vars.function_level().is_some() {
-            shell.state.positional = old;
-        }
+    if let Some(around) = around {
+        let in_function = shell.state.vars.function_level().is_some();
+        shell.state.params.leave_file(around, in_function);
     }
     r
 }

@@ -39,10 +39,9 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         [] => return Ok(0),
     };
     let mut status = 0;
-    let fixed = shell.fixed_signals;
     for c in conditions {
         match traps::parse(c) {
-            Some(n) if fixed & box_sys::events::bit(n) != 0 => {}
+            Some(n) if shell.signals.is_fixed(n) => {}
             Some(n) => {
                 shell.state.traps.set(n, action.clone());
             }

@@ -162,7 +162,7 @@ fn describe_all(
 
 fn files(shell: &mut Shell<'_>, name: &[u8], how: How, all: bool) -> bool {
     shell.about_to_look();
-    let hashed = shell.state.hashed.get(name).map(|(p, _)| p.clone());
+    let hashed = shell.state.commands.location(name).map(std::path::Path::to_path_buf);
     let mut list = Vec::new();
     let mut from_hash = false;
     if name.contains(&b'/') {

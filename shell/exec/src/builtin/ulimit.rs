@@ -120,7 +120,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         Err(flow) => return flow,
     };
     let limits = |shell: &Shell<'_>, r: &Resource| {
-        shell.state.ulimits.get(&r.letter).copied().unwrap_or((r.soft, r.hard))
+        shell.state.ulimits().get(&r.letter).copied().unwrap_or((r.soft, r.hard))
     };
     let read = |shell: &Shell<'_>, r: &Resource| {
         let (soft, hard) = limits(shell, r);
@@ -170,7 +170,7 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             shell.builtin_error(call.name(), &[name, b": cannot modify limit: ", why.as_bytes()]);
             return Ok(1);
         }
-        Rc::make_mut(&mut shell.state.ulimits).insert(resource.letter, after);
+        shell.state.set_ulimit(resource.letter, after);
     }
     Ok(0)
 }

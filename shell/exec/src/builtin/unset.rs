@@ -156,7 +156,7 @@ fn element(shell: &mut Shell<'_>, name: &[u8], sub: &[u8]) -> Result<(), Refused
             Rc::make_mut(&mut shell.state.aliases).remove(sub);
         }
         Slot::Dynamic(Dynamic::BashCmds) => {
-            Rc::make_mut(&mut shell.state.hashed).remove(sub);
+            shell.state.commands.forget(sub);
         }
         Slot::Dynamic(_) => {}
         _ if v.is_assoc() => return of_assoc(shell, name, sub, all),

@@ -3,11 +3,15 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use box_sys::Pid;
+use sh_expand::Str;
+
 use super::Call;
 use super::opts::integer;
 use crate::Shell;
-use crate::shell::Flow;
+use crate::shell::{Flow, Unwind};
 use crate::state::assign::{is_reference, split_reference};
+use crate::state::jobs::{Job, Jobs};
 use crate::state::vars::decimal;
 
 pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -16,11 +20,11 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         Err(r) => return r,
     };
     shell.sync_output();
-    if shell.state.jobs.foreign {
-        shell.state.jobs = Rc::default();
+    if shell.state.jobs.is_foreign() {
+        shell.state.jobs = Jobs::default();
     }
-    let var = p.value(b'p').cloned();
-    if let Some(v) = &var {
+    let variable = p.value(b'p').cloned();
+    if let Some(v) = &variable {
         let (base, _) = split_reference(v);
         if !is_reference(v) {
             shell.builtin_error(call.name(), &[b"`", v, b"': not a valid identifier"]);
@@ -32,71 +36,93 @@ pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
         shell.state.vars.unset(v, false);
     }
-    let set_pid = |shell: &mut Shell<'_>, pid: u32| {
-        if let Some(v) = &var {
-            let _ = shell.assign_reference(v, Rc::new(decimal(i64::from(pid))));
+    let waited = match p.has(b'n') {
+        true => wait_any(shell, call, p.operands)?,
+        false if p.operands.is_empty() => wait_all(shell)?,
+        false => {
+            let mut last = Waited::status(0);
+            for operand in p.operands {
+                let waited = wait_operand(shell, call, operand);
+                last = Waited { pid: waited.pid.or(last.pid), ..waited };
+                if last.is_interrupted {
+                    break;
+                }
+                shell.run_pending_traps()?;
+            }
+            last
         }
     };
-    if p.has(b'n') {
-        return wait_any(shell, call, p.operands, set_pid);
+    if let (Some(v), Some(pid)) = (&variable, waited.pid) {
+        let _ = shell.assign_reference(v, Rc::new(decimal(i64::from(pid))));
     }
-    if p.operands.is_empty() {
-        let ids: Vec<u32> = shell.state.jobs.list.iter().map(|j| j.id).collect();
-        for id in ids {
-            if let Err(signal) = shell.wait_job_or_signal(id) {
-                return Ok(interrupted(signal));
-            }
-            shell.run_pending_traps()?;
-        }
-        return Ok(0);
+    Ok(waited.status)
+}
+
+/// How waiting ended.
+struct Waited {
+    status: i32,
+    /// The process whose status that is, for `-p`.
+    pid: Option<Pid>,
+    /// A signal with a trap ended it; the trap runs after it (POSIX XCU 2.11).
+    is_interrupted: bool,
+}
+
+impl Waited {
+    fn status(status: i32) -> Waited {
+        Waited { status, pid: None, is_interrupted: false }
     }
-    let mut status = 0;
-    for a in p.operands {
-        if a.starts_with(b"%") {
-            status = match shell.state.jobs.by_spec(a) {
-                Ok(id) => {
-                    let pid = shell.state.jobs.find(id).map_or(0, |j| j.last_pid());
-                    match shell.wait_job_or_signal(id) {
-                        Ok(s) => {
-                            set_pid(shell, pid);
-                            s
-                        }
-                        Err(signal) => return Ok(interrupted(signal)),
-                    }
-                }
-                Err(e) => {
-                    shell.builtin_error(call.name(), &[a, b": ", e.as_bytes()]);
-                    127
-                }
-            };
-            continue;
+
+    fn interrupted(signal: u8) -> Waited {
+        Waited { status: 128 + i32::from(signal), pid: None, is_interrupted: true }
+    }
+
+    /// For a process of this number: its status, or the signal that came first.
+    fn of(pid: Pid, result: Result<i32, u8>) -> Waited {
+        match result {
+            Ok(status) => Waited { status, pid: Some(pid), is_interrupted: false },
+            Err(signal) => Waited::interrupted(signal),
         }
-        let Some(pid) = integer(a).and_then(|n| u32::try_from(n).ok()) else {
-            shell.builtin_error(call.name(), &[b"`", a, b"': not a pid or valid job spec"]);
-            status = 1;
-            continue;
-        };
-        status = match wait_pid(shell, call, pid) {
-            Ok(s) => s,
-            Err(signal) => return Ok(interrupted(signal)),
-        };
-        if status != 127 {
-            set_pid(shell, pid);
+    }
+}
+
+/// `wait`: for all jobs.
+fn wait_all(shell: &mut Shell<'_>) -> Result<Waited, Unwind> {
+    let ids: Vec<u32> = shell.state.jobs.list().iter().map(Job::id).collect();
+    for id in ids {
+        if let Err(signal) = shell.wait_job_or_signal(id) {
+            return Ok(Waited::interrupted(signal));
         }
         shell.run_pending_traps()?;
     }
-    Ok(status)
+    Ok(Waited::status(0))
 }
 
-/// The status of a `wait` that a signal ended; the trap runs after it (POSIX XCU 2.11).
-fn interrupted(signal: u8) -> i32 {
-    128 + i32::from(signal)
+/// `wait %job` or `wait pid`.
+fn wait_operand(shell: &mut Shell<'_>, call: &Call<'_>, operand: &[u8]) -> Waited {
+    if operand.starts_with(b"%") {
+        let job = shell.state.jobs.by_spec(operand).map(|job| (job.id(), job.last_pid()));
+        return match job {
+            Ok((id, pid)) => Waited::of(pid, shell.wait_job_or_signal(id)),
+            Err(e) => {
+                shell.builtin_error(call.name(), &[operand, b": ", e.as_bytes()]);
+                Waited::status(127)
+            }
+        };
+    }
+    let Some(pid) = integer(operand).and_then(|n| u32::try_from(n).ok()) else {
+        shell.builtin_error(call.name(), &[b"`", operand, b"': not a pid or valid job spec"]);
+        return Waited::status(1);
+    };
+    match wait_pid(shell, call, pid) {
+        Ok(127) => Waited::status(127),
+        result => Waited::of(pid, result),
+    }
 }
 
 /// The status of a process; the error is the signal with a trap that came first.
-fn wait_pid(shell: &mut Shell<'_>, call: &Call<'_>, pid: u32) -> Result<i32, u8> {
+fn wait_pid(shell: &mut Shell<'_>, call: &Call<'_>, pid: Pid) -> Result<i32, u8> {
     if let Some(job) = shell.state.jobs.by_pid(pid) {
-        let id = job.id;
+        let id = job.id();
         let status = shell.wait_job_or_signal(id)?;
         return Ok(shell.state.jobs.ended_status(pid).unwrap_or(status));
     }
@@ -108,7 +134,7 @@ fn wait_pid(shell: &mut Shell<'_>, call: &Call<'_>, pid: u32) -> Result<i32, u8>
             // A process substitution: a child that is on no list.
             Ok(Some(s)) => {
                 let status = i32::from(s.shell_status());
-                Rc::make_mut(&mut shell.state.jobs).remember(pid, status);
+                shell.state.jobs.remember(pid, status);
                 shell.child_ended();
                 return Ok(status);
             }
@@ -127,54 +153,37 @@ fn wait_pid(shell: &mut Shell<'_>, call: &Call<'_>, pid: u32) -> Result<i32, u8>
     Ok(127)
 }
 
-fn wait_any(
-    shell: &mut Shell<'_>,
-    call: &Call<'_>,
-    operands: &[sh_expand::Str],
-    set_pid: impl Fn(&mut Shell<'_>, u32),
-) -> Flow {
+/// `wait -n`: for the first of some jobs, or of all.
+fn wait_any(shell: &mut Shell<'_>, call: &Call<'_>, operands: &[Str]) -> Result<Waited, Unwind> {
     let mut ids = Vec::new();
     for a in operands {
-        let by_pid = integer(a)
-            .and_then(|n| u32::try_from(n).ok())
-            .and_then(|pid| shell.state.jobs.by_pid(pid).map(|j| j.id));
-        match by_pid.or_else(|| shell.state.jobs.by_spec(a).ok().filter(|_| a.starts_with(b"%"))) {
+        match shell.state.jobs.named(a).map(Job::id) {
             Some(id) => ids.push(id),
-            None => {
-                shell.builtin_error(call.name(), &[a, b": no such job"]);
-            }
+            None => shell.builtin_error(call.name(), &[a, b": no such job"]),
         }
     }
     if operands.is_empty() {
-        ids.extend(shell.state.jobs.list.iter().map(|j| j.id));
+        ids.extend(shell.state.jobs.list().iter().map(Job::id));
     }
     if ids.is_empty() {
-        return Ok(127);
+        return Ok(Waited::status(127));
     }
+    let find = |shell: &Shell<'_>, wanted: fn(&Job) -> bool| {
+        let mut jobs = ids.iter().filter_map(|id| shell.state.jobs.find(*id));
+        jobs.find(|j| wanted(j)).map(|j| (j.id(), j.last_pid()))
+    };
     // Jobs whose output we carry must be read, else they may never end.
-    if let Some(id) = ids
-        .iter()
-        .copied()
-        .find(|id| shell.state.jobs.find(*id).is_some_and(|j| !j.pumps.is_empty()))
-    {
-        let pid = shell.state.jobs.find(id).map_or(0, |j| j.last_pid());
-        let s = shell.wait_job(id);
-        set_pid(shell, pid);
-        return Ok(s);
+    if let Some((id, pid)) = find(shell, |j| !j.pumps().is_empty()) {
+        return Ok(Waited::of(pid, Ok(shell.wait_job(id))));
     }
     let mut pause = Duration::from_micros(100);
     loop {
         shell.reap();
-        for id in &ids {
-            if shell.state.jobs.find(*id).is_some_and(|j| j.is_done()) {
-                let pid = shell.state.jobs.find(*id).map_or(0, |j| j.last_pid());
-                let s = shell.wait_job(*id);
-                set_pid(shell, pid);
-                return Ok(s);
-            }
+        if let Some((id, pid)) = find(shell, Job::is_done) {
+            return Ok(Waited::of(pid, Ok(shell.wait_job(id))));
         }
         if let Some(signal) = shell.waiting_signal() {
-            return Ok(interrupted(signal));
+            return Ok(Waited::interrupted(signal));
         }
         box_sys::events::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));

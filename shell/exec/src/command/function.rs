@@ -6,11 +6,12 @@ use sh_expand::Str;
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
+use crate::state::FunctionDef;
+use crate::state::calls::Frame;
 use crate::state::here::Context;
 use crate::state::options::{SetOpt, ShOpt};
-use crate::state::traps::Trap;
+use crate::state::traps::{Trap, TrapSet};
 use crate::state::vars::ScopeKind;
-use crate::state::{Frame, FunctionDef, traps};
 
 impl Shell<'_> {
     /// `scoped`: the innermost scope has the assignments before the call and is the function's.
@@ -50,50 +51,24 @@ impl Shell<'_> {
     fn guarded_call(&mut self, def: &FunctionDef, name: Str, argv: &[Str], scoped: bool) -> Flow {
         self.check_call_depth(&name)?;
         let positional = Rc::new(argv[1..].to_vec());
-        let debugged = self.state.options.shopt(ShOpt::ExtDebug);
-        if debugged {
-            Rc::make_mut(&mut self.state.call_args).push(positional.clone());
-        }
-        let old_positional = std::mem::replace(&mut self.state.positional, positional);
-        let outermost = self.state.outer_positional.is_none();
-        if outermost {
-            self.state.outer_positional = Some(old_positional.clone());
-        }
         let line = self.state.line;
-        Rc::make_mut(&mut self.state.frames).push(Frame {
+        let debugged = self.state.options.shopt(ShOpt::ExtDebug);
+        self.state.calls.push(Frame {
             name,
             source: def.source.clone(),
             call_line: line,
             is_function: true,
+            args: debugged.then(|| positional.clone()),
         });
+        let params = self.state.params.enter_function(positional);
         match scoped {
             true => self.state.vars.give_scope(),
             false => self.state.vars.push_scope(ScopeKind::Function),
         }
-        // DEBUG and RETURN reach into functions only with functrace or `declare -t`.
-        let traced = def.trace || self.state.options.has(SetOpt::FuncTrace);
-        let outer =
-            (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
-        let mut unseen = Vec::new();
-        if !traced {
-            unseen.extend(outer.0.then_some(traps::DEBUG));
-            self.state.traps.has_debug = false;
-        }
-        // Nor does RETURN reach what the DEBUG trap calls.
-        if !traced || self.state.here.running.has(Trap::Debug) {
-            unseen.extend(outer.1.then_some(traps::RETURN));
-            self.state.traps.has_return = false;
-        }
-        if !self.state.options.has(SetOpt::ErrTrace) {
-            unseen.extend(outer.2.then_some(traps::ERR));
-            self.state.traps.has_err = false;
-        }
-        let action = |c: u8| self.state.traps.get(c).map(|action| (c, action.clone()));
-        let unseen: Vec<(u8, Str)> = unseen.into_iter().filter_map(action).collect();
-        let inner =
-            (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
+        let reaching = self.traps_in(def);
+        let hidden = self.state.traps.enter_function(reaching);
         let r = self.within(Context::Function, |s| s.command_in_function(def));
-        let r = match r {
+        let mut r = match r {
             Err(Unwind::Return(status)) => Ok(status),
             // A loop outside of the function is not the function's business in bash.
             Err(Unwind::Break(_) | Unwind::Continue(_)) => Ok(self.state.status),
@@ -102,55 +77,41 @@ impl Shell<'_> {
         if self.is_left_in_text(&r) {
             return r;
         }
-        let mut r = r;
         // `$?` in it is that before a `return`.
-        if self.state.traps.has_return
+        if self.state.traps.sees(Trap::Return)
             && r.is_ok()
             && let Err(u) = self.run_return_trap()
         {
             r = Err(u);
         }
-        // A trap set inside of the function stays in force; else the flags come back, and what it
-        // did not see and reset nevertheless.
-        for (condition, action) in unseen {
-            if self.state.traps.get(condition).is_none() {
-                self.state.traps.set(condition, Some(action));
-            }
-        }
-        let now =
-            (self.state.traps.has_debug, self.state.traps.has_return, self.state.traps.has_err);
-        if now.0 == inner.0 {
-            self.state.traps.has_debug = outer.0;
-        }
-        if now.1 == inner.1 {
-            self.state.traps.has_return = outer.1;
-        }
-        if now.2 == inner.2 {
-            self.state.traps.has_err = outer.2;
-        }
+        self.state.traps.leave_function(hidden);
         if !scoped {
             self.pop_scope();
         }
-        Rc::make_mut(&mut self.state.frames).pop();
-        if debugged {
-            Rc::make_mut(&mut self.state.call_args).pop();
-        }
+        self.state.calls.pop();
         match r {
+            Ok(_) => self.state.calls.function_ended(false),
             Err(Unwind::Discard(_) | Unwind::Abandon(_) | Unwind::GiveUp(_)) => {
-                self.state.funcname_shown = true;
+                self.state.calls.function_ended(true);
             }
-            Ok(_) if !self.state.frames.iter().any(|f| f.is_function) => {
-                self.state.funcname_shown = false;
-            }
-            _ => {}
+            Err(_) => {}
         }
-        if outermost {
-            self.state.outer_positional = None;
-        }
-        self.state.positional = old_positional;
-        self.state.positional_set = false;
+        self.state.params.leave_function(params);
         self.state.line = line;
         r
+    }
+
+    /// The traps whose actions a function's commands run: `DEBUG` and `RETURN` with `functrace` or `declare -t`, `ERR`
+    /// with `errtrace`.
+    fn traps_in(&self, def: &FunctionDef) -> TrapSet {
+        let options = &self.state.options;
+        let traced = def.trace || options.has(SetOpt::FuncTrace);
+        // Nor does RETURN reach what the DEBUG trap calls.
+        let returns = traced && !self.state.here.running.has(Trap::Debug);
+        TrapSet::default()
+            .put(Trap::Debug, traced)
+            .put(Trap::Return, returns)
+            .put(Trap::Err, options.has(SetOpt::ErrTrace))
     }
 
     fn command_in_function(&mut self, def: &FunctionDef) -> Flow {
@@ -158,12 +119,12 @@ impl Shell<'_> {
         let function = match def.function.get() {
             Ok(function) => function,
             Err(why) => {
-                let name = self.state.frames.last().map(|f| f.name.clone()).unwrap_or_default();
+                let name = self.state.calls.innermost_name();
                 self.error(&[&name, b": corrupt function: ", why.to_string().as_bytes()]);
                 return Ok(1);
             }
         };
-        if self.state.traps.has_debug {
+        if self.state.traps.sees(Trap::Debug) {
             // The action sees the line where the function was defined.
             self.state.line = function.body.line;
             self.run_debug_action()?;

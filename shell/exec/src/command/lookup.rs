@@ -1,7 +1,6 @@
 //! From a command name to what runs it.
 
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use box_applet::program::{self, Program};
 use box_sys::{path, strerror};
@@ -118,7 +117,7 @@ impl Shell<'_> {
     /// The enabled builtin of this name.
     pub(crate) fn builtin(&self, name: &[u8]) -> Option<&'static Builtin> {
         let b = builtin::find(name)?;
-        (!self.state.disabled_builtins.contains(&b.name)).then_some(b)
+        (!self.state.commands.is_disabled(b.name)).then_some(b)
     }
 
     /// Looks a name up as a program.
@@ -137,13 +136,10 @@ impl Shell<'_> {
         if name.contains(&b'/') {
             return Ok(self.path(name));
         }
-        if let Some((file, _)) = self.state.hashed.get(name) {
-            let file = file.clone();
+        if let Some(file) = self.state.commands.location(name).map(Path::to_path_buf) {
             let checked = self.state.options.shopt(ShOpt::CheckHash);
             if !checked || program::is_executable(&file) {
-                if let Some((_, hits)) = Rc::make_mut(&mut self.state.hashed).get_mut(name) {
-                    *hits += 1;
-                }
+                self.state.commands.hit(name);
                 return Ok(file);
             }
         }
@@ -155,18 +151,18 @@ impl Shell<'_> {
             true => Missing::new(Why::NoPath),
             false => Missing::new(Why::NotFound),
         };
-        let Some(file) = program::find(name, &search, &self.state.cwd, self.table) else {
+        let Some(file) = program::find(name, &search, self.cwd(), self.table) else {
             // bash takes a file that is there but not executable as the last resort, for its message.
             let mut dirs = search.split(|c| *c == b':').filter(|_| !name.is_empty());
             let there = dirs.find_map(|dir| {
                 let dir = if dir.is_empty() { b".".as_slice() } else { dir };
-                let f = path::resolve(&self.state.cwd, dir).join(path::from_bytes(name));
+                let f = path::resolve(self.cwd(), dir).join(path::from_bytes(name));
                 f.is_file().then_some(f)
             });
             return there.ok_or_else(not_found);
         };
         if self.state.options.has(SetOpt::HashAll) && program_is_plain(name) {
-            Rc::make_mut(&mut self.state.hashed).insert(name.to_vec(), (file.clone(), 1));
+            self.state.commands.remember(name, file.clone(), 1);
         }
         Ok(file)
     }
@@ -187,7 +183,7 @@ impl Shell<'_> {
                 let mut leading = vec![interpreter.clone()];
                 leading.extend(argument);
                 leading.push(self.as_called(name, &file));
-                let found = path::resolve(&self.state.cwd, &interpreter);
+                let found = path::resolve(self.cwd(), &interpreter);
                 let name = found.file_name().map(path::os_bytes).unwrap_or_default();
                 let ours = matches!(
                     found.parent().map(path::to_bytes).unwrap_or_default(),

@@ -6,11 +6,16 @@
 //! | `function` | calling a function |
 //! | `program` | spawning a program, or running a small applet in-process |
 //! | `spawn` | descriptors, pumps and waiting around a child |
+//! | `environment` | the environment of a child |
+//! | `children` | background children: those that ended, and waiting for jobs |
 
+mod children;
+mod environment;
 mod function;
 mod lookup;
 mod program;
 mod spawn;
 
+pub(crate) use environment::ChildEnv;
 pub use lookup::{Found, Missing, Why};
-pub(crate) use spawn::Pumps;
+pub(crate) use spawn::{Children, Pumps};

@@ -101,7 +101,7 @@ impl Shell<'_> {
             name: String::from_utf8_lossy(name).into_owned(),
             arg0: argv[0].to_vec(),
             env,
-            cwd: self.state.cwd.as_ref().clone(),
+            cwd: self.cwd().to_path_buf(),
             stdin: Input::new(source),
             stdout: Output::buffered(sink(self.state.fds.get(1))),
             stderr: Output::unbuffered(sink(self.state.fds.get(2))),

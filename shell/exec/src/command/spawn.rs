@@ -9,9 +9,7 @@ use box_sys::{Group, Pid, SpawnSpec, WaitStatus};
 
 use crate::Shell;
 use crate::io::{Buffer, Desc};
-use crate::shell::EnvList;
 use crate::state::jobs::Pump;
-use crate::state::vars::{Slot, Var};
 
 /// Pipes that carry output of children into capture buffers. All children of one pipeline
 /// that write to the same buffer share one pipe, so that reading it to its end suffices.
@@ -57,6 +55,28 @@ impl Pumps {
     }
 }
 
+/// What the next child gets besides descriptors and environment.
+#[derive(Debug, Default)]
+pub(crate) struct Children {
+    /// The process group that it is put into.
+    pub group: Group,
+    /// Numbers given to subshells and jobs that have no process.
+    pseudo: u32,
+}
+
+impl Children {
+    /// The group of the child that is started now; that of later ones is the shell's again.
+    pub fn take_group(&mut self) -> Group {
+        std::mem::take(&mut self.group)
+    }
+
+    /// Counts something that has no process.
+    pub fn next_pseudo(&mut self) -> u32 {
+        self.pseudo += 1;
+        self.pseudo
+    }
+}
+
 /// Most bytes of what a process is said to run.
 const MAX_TASK: usize = 256;
 
@@ -72,7 +92,7 @@ impl Shell<'_> {
                     let mut into = into.borrow_mut();
                     into.extend_from_slice(&chunk[..n]);
                     if into.len() as u64 > self.budget.limits.expansion_bytes {
-                        self.limit_hit = Some("captured output too large");
+                        self.budget.hit("captured output too large");
                         return;
                     }
                 }
@@ -80,48 +100,6 @@ impl Shell<'_> {
                 Err(_) => return,
             }
         }
-    }
-
-    /// The environment children get: all exported variables and functions.
-    pub(crate) fn child_env(&mut self) -> EnvList {
-        let generation = self.state.vars.env_generation();
-        if let Some((g, env)) = &self.env_cache
-            && *g == generation
-        {
-            return env.clone();
-        }
-        let mut env: Vec<(Vec<u8>, Vec<u8>)> = self.odd_env.to_vec();
-        let mut dynamic = Vec::new();
-        for (name, v) in self.state.vars.iter() {
-            if !v.attrs.export || v.attrs.indexed || v.attrs.assoc {
-                continue;
-            }
-            match v {
-                Var { slot: Slot::Dynamic(_), .. } => dynamic.push(name.clone()),
-                v => {
-                    if let Some(t) = v.text() {
-                        env.push((name.to_vec(), t.to_vec()));
-                    }
-                }
-            }
-        }
-        let cacheable = dynamic.is_empty();
-        for name in dynamic {
-            if let Some(t) = self.text_of(&name) {
-                env.push((name.to_vec(), t.to_vec()));
-            }
-        }
-        for (name, f) in self.state.functions.iter().filter(|(_, f)| f.export) {
-            let Ok(function) = f.function.get() else { continue };
-            let value = sh_syntax::print::exported_function(function);
-            env.push(([b"BASH_FUNC_", name.as_ref(), b"%%"].concat(), value));
-        }
-        env.sort_unstable();
-        let env = Rc::new(env);
-        if cacheable {
-            self.env_cache = Some((generation, env.clone()));
-        }
-        env
     }
 
     /// The descriptors of the table as real files for a child.
@@ -169,10 +147,10 @@ impl Shell<'_> {
             let task = task.iter().copied().take_while(|b| *b != 0).take(MAX_TASK).collect();
             Rc::make_mut(&mut env).push((box_sys::TASK_VARIABLE.into(), task));
         }
-        let group = std::mem::take(&mut self.job_group);
+        let group = self.children.take_group();
         let mut fds = self.child_fds(pumps)?;
         fds.extend_from_slice(extra);
-        let cwd = self.state.cwd.clone();
+        let cwd = self.state.dirs.shared_cwd();
         box_sys::meta::set_umask(self.state.umask);
         self.with_ignored_signals(|s| {
             s.sys.spawn(&SpawnSpec { program, argv, env: &env, cwd: &cwd, fds: &fds, group })
@@ -189,7 +167,7 @@ impl Shell<'_> {
         self.sync_output();
         let mut env = self.child_env();
         Rc::make_mut(&mut env).push((b"_".to_vec(), box_sys::path::to_bytes(program).to_vec()));
-        let cwd = self.state.cwd.clone();
+        let cwd = self.state.dirs.shared_cwd();
         box_sys::meta::set_umask(self.state.umask);
         let group = Group::Inherit;
         let spec = SpawnSpec { program, argv, env: &env, cwd: &cwd, fds: &fds, group };

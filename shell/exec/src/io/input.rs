@@ -1,6 +1,6 @@
 //! Reading by builtins (`read`, `mapfile`, scripts on standard input).
 
-use std::io::{self, Read as _};
+use std::io;
 use std::time::Instant;
 
 use box_sys::events;
@@ -72,7 +72,7 @@ impl Shell<'_> {
             }
         };
         if !found && out.len() >= limit {
-            self.limit_hit = Some("line too long");
+            self.budget.hit("line too long");
         }
         Ok(found)
     }
@@ -130,22 +130,17 @@ impl Shell<'_> {
             }
         }
         if max > limit && left == 0 {
-            self.limit_hit = Some("line too long");
+            self.budget.hit("line too long");
         }
         Ok(Ok(Some(false)))
     }
 
     /// A whole file, up to the limit of what may be captured: `/dev/zero` has no end.
     pub fn read_file(&self, path: &std::path::Path) -> io::Result<Vec<u8>> {
-        let limit = self.budget.limits.expansion_bytes;
-        let mut out = Vec::new();
-        std::fs::File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut out)?;
-        if out.len() as u64 > limit {
-            return Err(io::Error::other("File too large"));
-        }
-        Ok(out)
+        self.sys.read(path, self.budget.limits.expansion_bytes)
     }
 
+    /// Whether a descriptor of the script is a terminal.
     pub fn fd_is_terminal(&self, fd: u32) -> bool {
         matches!(self.state.fds.get(fd), Some(Desc::File(f)) if f.is_terminal())
     }

@@ -21,6 +21,7 @@ use std::rc::Rc;
 
 pub use file::OpenFile;
 pub use memory::Memory;
+pub(crate) use output::Collected;
 
 /// Highest descriptor number plus one, as `ulimit -n` of a usual system.
 pub const MAX_FD: u32 = 1024;

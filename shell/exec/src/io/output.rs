@@ -5,8 +5,95 @@
 use std::io;
 use std::rc::Rc;
 
-use super::{Desc, bad_fd};
+use super::{Desc, OpenFile, bad_fd};
 use crate::Shell;
+
+/// What builtins have written and nobody has seen yet, and what became of it.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    /// The stream it goes to.
+    stream: Option<Rc<OpenFile>>,
+    /// Since when, in milliseconds of the shell's clock.
+    since: u64,
+    /// A reader has gone: the shell ends as by SIGPIPE.
+    is_pipe_broken: bool,
+    /// The first error that the builtin is to report.
+    error: Option<io::Error>,
+}
+
+impl Collected {
+    /// Whether anything waits to be written.
+    #[inline]
+    pub fn is_some(&self) -> bool {
+        self.stream.is_some()
+    }
+
+    /// Whether it has waited for more than so many milliseconds.
+    pub fn is_older(&self, milliseconds: u64, now: u64) -> bool {
+        self.is_some() && now.saturating_sub(self.since) > milliseconds
+    }
+
+    /// Whether a builtin that ends has something to write or to report.
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        self.error.is_some() || self.stream.as_ref().is_some_and(|s| !s.stream)
+    }
+
+    /// Output for this stream is about to be collected.
+    fn begin(&mut self, stream: &Rc<OpenFile>, now: u64) {
+        match &self.stream {
+            Some(s) if Rc::ptr_eq(s, stream) => {}
+            _ => {
+                self.write();
+                self.since = now;
+                self.stream = Some(stream.clone());
+            }
+        }
+    }
+
+    /// Writes it now.
+    pub fn write(&mut self) {
+        if let Some(stream) = self.stream.take()
+            && let Err(e) = stream.flush()
+        {
+            match e.kind() {
+                io::ErrorKind::BrokenPipe => self.is_pipe_broken = true,
+                _ => self.fail(e),
+            }
+        }
+    }
+
+    /// Notes an error for the builtin to report.
+    fn fail(&mut self, e: io::Error) {
+        self.error.get_or_insert(e);
+    }
+
+    /// At the end of a builtin: its first error. Files that are no streams are written now.
+    fn finish(&mut self) -> Option<io::Error> {
+        if let Some(file) = self.stream.take_if(|s| !s.stream)
+            && let Err(e) = file.flush()
+        {
+            self.fail(e);
+        }
+        let e = self.error.take()?;
+        if e.kind() == io::ErrorKind::BrokenPipe {
+            self.is_pipe_broken = true;
+            return None;
+        }
+        Some(e)
+    }
+
+    /// Whether a reader has gone.
+    #[inline]
+    pub fn is_pipe_broken(&self) -> bool {
+        self.is_pipe_broken
+    }
+
+    /// The same, once.
+    pub fn take_broken_pipe(&mut self) -> bool {
+        std::mem::take(&mut self.is_pipe_broken)
+    }
+}
 
 impl Shell<'_> {
     /// Writes to a descriptor of the script.
@@ -22,7 +109,7 @@ impl Shell<'_> {
             Some(Desc::Capture(b)) => {
                 let mut b = b.borrow_mut();
                 if (b.len() + data.len()) as u64 > self.budget.limits.expansion_bytes {
-                    self.limit_hit = Some("captured output too large");
+                    self.budget.hit("captured output too large");
                     return Ok(());
                 }
                 b.extend_from_slice(data);
@@ -30,7 +117,7 @@ impl Shell<'_> {
             }
             Some(Desc::File(f)) => {
                 let f = f.clone();
-                self.make_dirty(&f);
+                self.output.begin(&f, self.budget.clock());
                 f.write(data)
             }
             _ => Err(bad_fd()),
@@ -40,7 +127,7 @@ impl Shell<'_> {
     /// Writes to standard output; the error is kept for [`Shell::finish_output`].
     pub fn out(&mut self, data: &[u8]) {
         if let Err(e) = self.write_fd(1, data) {
-            self.output_error.get_or_insert(e);
+            self.output.fail(e);
         }
     }
 
@@ -56,7 +143,7 @@ impl Shell<'_> {
     /// A message, where the shell is only looked at.
     pub fn warn(&self, message: &[u8]) {
         let line = [self.prefix(), message.to_vec(), b"\n".to_vec()].concat();
-        if let Some(before) = &self.dirty {
+        if let Some(before) = &self.output.stream {
             // What fails is told when it is written next.
             let _ = before.flush();
         }
@@ -67,47 +154,13 @@ impl Shell<'_> {
         }
     }
 
-    fn make_dirty(&mut self, f: &Rc<super::OpenFile>) {
-        match &self.dirty {
-            Some(d) if Rc::ptr_eq(d, f) => {}
-            _ => {
-                self.sync_output();
-                self.dirty_since = self.budget.clock();
-                self.dirty = Some(f.clone());
-            }
-        }
-    }
-
     /// Writes what is collected. A closed pipe ends the shell at the next command, as SIGPIPE would.
     pub fn sync_output(&mut self) {
-        if let Some(d) = self.dirty.take()
-            && let Err(e) = d.flush()
-        {
-            self.note_write_error(e);
-        }
-    }
-
-    fn note_write_error(&mut self, e: io::Error) {
-        if e.kind() == io::ErrorKind::BrokenPipe {
-            self.broken_pipe = true;
-        } else {
-            self.output_error.get_or_insert(e);
-        }
+        self.output.write();
     }
 
     /// At the end of a builtin: its first write error. Files that are no streams are written now.
     pub fn finish_output(&mut self) -> Option<io::Error> {
-        if self.dirty.as_ref().is_some_and(|d| !d.stream)
-            && let Some(d) = self.dirty.take()
-            && let Err(e) = d.flush()
-        {
-            self.output_error.get_or_insert(e);
-        }
-        let e = self.output_error.take()?;
-        if e.kind() == io::ErrorKind::BrokenPipe {
-            self.broken_pipe = true;
-            return None;
-        }
-        Some(e)
+        self.output.finish()
     }
 }

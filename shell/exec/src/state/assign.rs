@@ -313,40 +313,20 @@ impl Shell<'_> {
             return self.set_dynamic_element(name, d, key, value);
         }
         // Before the value is looked at.
-        match (key, self.state.vars.get(name)) {
-            (OwnedKey::Name(key), _) if key.is_empty() => {
-                return Err(ExpandError::bad_subscript(name, b""));
-            }
-            (OwnedKey::Index(index @ ..0), Some(Var { slot: Slot::Indexed(array), .. }))
-                if array.resolve(*index).is_some() => {}
-            (OwnedKey::Index(index @ ..=-2), _) => return Err(bad_subscript(name, *index)),
-            (OwnedKey::Index(-1), Some(v)) if v.is_set() && !v.is_array() => {}
-            (OwnedKey::Index(-1), _) => return Err(bad_subscript(name, -1)),
-            _ => {}
-        }
+        check_key(self.state.vars.get(name), name, key)?;
         self.check_writable(name)?;
-        let value = if append {
-            let old = self.element_text(name, key);
-            match old {
-                Some(old) if attrs.integer => {
-                    let a =
-                        sh_expand::arith::eval_text(self, &old).map_err(|e| e.at(Site::Value))?;
-                    let b =
-                        sh_expand::arith::eval_text(self, &value).map_err(|e| e.at(Site::Value))?;
-                    Rc::new(decimal(a.wrapping_add(b)))
-                }
-                Some(_) if !(attrs.lowercase || attrs.uppercase || attrs.capitalize) => {
-                    return self.append_element(name, key, &value);
-                }
-                Some(old) => {
-                    let mut text = old.to_vec();
-                    text.extend_from_slice(&value);
-                    self.converted(attrs, Rc::new(text))?
-                }
-                None => self.converted(attrs, value)?,
+        let old = if append { self.element_text(name, key) } else { None };
+        let value = match old {
+            None => self.converted(attrs, value)?,
+            Some(old) if attrs.integer => {
+                let a = sh_expand::arith::eval_text(self, &old).map_err(|e| e.at(Site::Value))?;
+                let b = sh_expand::arith::eval_text(self, &value).map_err(|e| e.at(Site::Value))?;
+                Rc::new(decimal(a.wrapping_add(b)))
             }
-        } else {
-            self.converted(attrs, value)?
+            Some(old) if attrs.lowercase || attrs.uppercase || attrs.capitalize => {
+                self.converted(attrs, Rc::new([old.as_slice(), &value].concat()))?
+            }
+            Some(_) => return self.append_element(name, key, &value),
         };
         let v = self.state.vars.entry(name);
         make_array(v, matches!(key, OwnedKey::Name(_)));
@@ -464,16 +444,9 @@ impl Shell<'_> {
         append: bool,
         value: Str,
     ) -> Result<()> {
-        if subscript.is_none() {
-            // No nameref: nothing to copy.
-            let plain = self.state.vars.get(name).is_none_or(|v| !v.attrs.nameref);
-            if plain {
-                return if append {
-                    self.append_scalar(name, value)
-                } else {
-                    self.set_scalar(name, value)
-                };
-            }
+        // No nameref: nothing to copy.
+        if subscript.is_none() && self.state.vars.get(name).is_none_or(|v| !v.attrs.nameref) {
+            return self.put_text(name, append, value);
         }
         let target = self.follow(name)?;
         let base = target.name.into_owned();
@@ -505,19 +478,21 @@ impl Shell<'_> {
                 Err(Cause::NotAnIdentifier(written).into())
             }
             (None, None) => {
-                if self.state.vars.get(&base).is_some_and(|v| v.attrs.nameref) {
-                    // A reference without target takes one.
-                    let (target, _) = split_reference(&value);
-                    if !is_name(target) {
-                        return Err(ExpandError::not_an_identifier(&value));
-                    }
+                // A reference without target takes one.
+                let takes = self.state.vars.get(&base).is_some_and(|v| v.attrs.nameref);
+                if takes && !is_name(split_reference(&value).0) {
+                    return Err(ExpandError::not_an_identifier(&value));
                 }
-                if append {
-                    self.append_scalar(&base, value)
-                } else {
-                    self.set_scalar(&base, value)
-                }
+                self.put_text(&base, append, value)
             }
+        }
+    }
+
+    /// `name=value` or `name+=value` of a base name.
+    fn put_text(&mut self, name: &[u8], append: bool, value: Str) -> Result<()> {
+        match append {
+            true => self.append_scalar(name, value),
+            false => self.set_scalar(name, value),
         }
     }
 
@@ -580,7 +555,7 @@ impl Shell<'_> {
             return;
         }
         match name {
-            b"PATH" => self.state.hashed = Rc::default(),
+            b"PATH" => self.state.commands.forget_all(),
             b"OPTIND" => {
                 let text = self.text_of(b"OPTIND").unwrap_or_default();
                 let n = sh_expand::arith::plain_integer(&text).unwrap_or(1).max(1);
@@ -612,6 +587,22 @@ impl Shell<'_> {
         // Without any setting the guest is UTF-8.
         let c = upper == b"C" || upper == b"POSIX";
         self.state.options.set_c_locale(c);
+    }
+}
+
+/// Refuses a key that no element of the variable can have.
+fn check_key(var: Option<&Var>, name: &[u8], key: &OwnedKey) -> Result<()> {
+    match (key, var) {
+        (OwnedKey::Name(key), _) if key.is_empty() => Err(ExpandError::bad_subscript(name, b"")),
+        (OwnedKey::Index(index @ ..0), Some(Var { slot: Slot::Indexed(array), .. }))
+            if array.resolve(*index).is_some() =>
+        {
+            Ok(())
+        }
+        (OwnedKey::Index(index @ ..=-2), _) => Err(bad_subscript(name, *index)),
+        (OwnedKey::Index(-1), Some(v)) if v.is_set() && !v.is_array() => Ok(()),
+        (OwnedKey::Index(-1), _) => Err(bad_subscript(name, -1)),
+        _ => Ok(()),
     }
 }
 

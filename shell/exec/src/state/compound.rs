@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
-use sh_expand::{Attributes, Cause, ExpandError, OwnedKey, Reach, Site, Str};
+use sh_expand::{Attributes, Cause, CompoundElement, ExpandError, OwnedKey, Reach, Site, Str};
 use sh_syntax::ast::{ArrayElement, Subscript};
 
 use super::assign::{Result, bad_subscript};
@@ -37,6 +37,22 @@ enum ElementKey {
     /// Of an indexed array, with its text where that needed expansion: evaluated with the
     /// elements before it already in place.
     Tree(Subscript, Option<Str>),
+}
+
+impl ElementKey {
+    /// The element as it reads with its key expanded.
+    fn written(self, append: bool, value: &[u8]) -> Vec<u8> {
+        let key: Str = match self {
+            ElementKey::Tree(_, Some(text)) => text,
+            ElementKey::Tree(Subscript::At, None) => Rc::new(b"@".to_vec()),
+            ElementKey::Tree(Subscript::Star, None) => Rc::new(b"*".to_vec()),
+            ElementKey::Tree(Subscript::Expr(e), None) => Rc::new(e.word.raw.to_vec()),
+            ElementKey::Known(OwnedKey::Name(name)) => Rc::new(name),
+            ElementKey::Known(OwnedKey::Index(n)) => Rc::new(decimal(n)),
+        };
+        let sign: &[u8] = if append { b"]+=" } else { b"]=" };
+        [b"[", key.as_slice(), sign, value].concat()
+    }
 }
 
 /// `[key]=value` as bash reads it again once it was expanded.
@@ -146,7 +162,7 @@ impl Shell<'_> {
             return self.expand_indexed(name, elements);
         }
         let values = sh_expand::compound_elements(self, name, assoc, elements)?;
-        let element = |e: sh_expand::CompoundElement| Element {
+        let element = |e: CompoundElement| Element {
             key: e.key.map(ElementKey::Known),
             append: e.append,
             value: e.value,
@@ -173,7 +189,7 @@ impl Shell<'_> {
             return self.expand_compound(name, assoc, elements, Shown::QuotedValue);
         }
         let words = sh_expand::compound_elements(self, name, false, elements)?;
-        let pair = |pair: &[sh_expand::CompoundElement]| Element {
+        let pair = |pair: &[CompoundElement]| Element {
             key: Some(ElementKey::Known(OwnedKey::Name(pair[0].value.to_vec()))),
             append: false,
             value: pair.get(1).map(|e| e.value.clone()).unwrap_or_default(),
@@ -332,7 +348,7 @@ impl Shell<'_> {
         list: Vec<Element>,
         append: bool,
     ) -> Result<()> {
-        let value = |e: Element| sh_expand::CompoundElement {
+        let value = |e: Element| CompoundElement {
             key: match e.key {
                 Some(ElementKey::Known(key)) => Some(key),
                 _ => None,
@@ -343,6 +359,7 @@ impl Shell<'_> {
         self.store_compound(name, assoc, append, list.into_iter().map(value).collect())
     }
 
+    /// `name=([key]=value ...)` of an indexed array: one element after another.
     fn set_keyed(&mut self, name: &[u8], list: Vec<Element>, append: bool) -> Result<()> {
         self.store_compound(name, false, append, Vec::new())?;
         let mut next = match self.state.vars.get(name).map(|v| &v.slot) {
@@ -350,61 +367,54 @@ impl Shell<'_> {
             _ => 0,
         };
         for Element { key, append, value } in list {
-            let key = match key {
-                Some(key) => key,
+            let last = match key {
                 None => {
                     self.set_array_element(name, &OwnedKey::Index(next), append, value)?;
-                    next = next.saturating_add(1);
-                    continue;
+                    Some(next)
                 }
+                Some(key) => self.set_keyed_element(name, next, &key.written(append, &value))?,
             };
-            let (subscript, text) = match key {
-                ElementKey::Tree(subscript, text) => (Some(subscript), text),
-                ElementKey::Known(_) => (None, None),
-            };
-            let written = match (&subscript, text) {
-                (_, Some(text)) => text,
-                (Some(Subscript::At), _) => Rc::new(b"@".to_vec()),
-                (Some(Subscript::Star), _) => Rc::new(b"*".to_vec()),
-                (Some(Subscript::Expr(e)), _) => Rc::new(e.word.raw.to_vec()),
-                (None, None) => continue,
-            };
-            let sign: &[u8] = if append { b"]+=" } else { b"]=" };
-            let whole = [b"[", written.as_slice(), sign, &value].concat();
-            let Reread { key, append, value } = reread(&whole);
-            let Some(key) = key else {
-                self.set_array_element(name, &OwnedKey::Index(next), false, value)?;
-                next = next.saturating_add(1);
-                continue;
-            };
-            // bash says what is wrong with an element and goes on.
-            let wrong = match key.as_slice() {
-                b"" => Some(": bad array subscript"),
-                b"@" | b"*" => Some(": cannot assign to non-numeric index"),
-                _ => None,
-            };
-            if let Some(message) = wrong {
-                if !key.is_empty() {
-                    // This one leaves a status.
-                    self.state.status = 1;
-                    self.last_subst = self.last_subst.map(|_| 1);
-                }
-                self.element_error(&[&whole, message.as_bytes()])?;
-                continue;
+            if let Some(last) = last {
+                next = last.saturating_add(1);
             }
-            let index = sh_expand::element_index(self, &key)?;
-            let place = match self.state.vars.get(name).map(|v| &v.slot) {
-                Some(Slot::Indexed(a)) => a.resolve(index).unwrap_or(index),
-                _ => next,
-            };
-            if index < 0 && place < 0 {
-                self.element_error(&[&whole, b": bad array subscript"])?;
-                continue;
-            }
-            self.set_array_element(name, &OwnedKey::Index(index), append, value)?;
-            next = place.saturating_add(1);
         }
         Ok(())
+    }
+
+    /// Assigns `[key]=value` as it reads after its expansions; an element that turns out to have no key goes to `next`.
+    /// The index it got; `None` after a complaint about an element that cannot be.
+    fn set_keyed_element(&mut self, name: &[u8], next: i64, whole: &[u8]) -> Result<Option<i64>> {
+        let Reread { key, append, value } = reread(whole);
+        let Some(key) = key else {
+            self.set_array_element(name, &OwnedKey::Index(next), false, value)?;
+            return Ok(Some(next));
+        };
+        // bash says what is wrong with an element and goes on.
+        let wrong = match key.as_slice() {
+            b"" => Some(": bad array subscript"),
+            b"@" | b"*" => Some(": cannot assign to non-numeric index"),
+            _ => None,
+        };
+        if let Some(message) = wrong {
+            if !key.is_empty() {
+                // This one leaves a status.
+                self.state.status = 1;
+                self.last_subst = self.last_subst.map(|_| 1);
+            }
+            self.element_error(&[whole, message.as_bytes()])?;
+            return Ok(None);
+        }
+        let index = sh_expand::element_index(self, &key)?;
+        let place = match self.state.vars.get(name).map(|v| &v.slot) {
+            Some(Slot::Indexed(a)) => a.resolve(index).unwrap_or(index),
+            _ => next,
+        };
+        if index < 0 && place < 0 {
+            self.element_error(&[whole, b": bad array subscript"])?;
+            return Ok(None);
+        }
+        self.set_array_element(name, &OwnedKey::Index(index), append, value)?;
+        Ok(Some(place))
     }
 
     /// The elements as `set -x` shows them for `declare`: everything in single quotes.
@@ -446,106 +456,130 @@ impl Shell<'_> {
         name: &[u8],
         assoc: bool,
         append: bool,
-        values: Vec<sh_expand::CompoundElement>,
+        values: Vec<CompoundElement>,
     ) -> Result<()> {
-        let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
-        let plain = !(attrs.integer || attrs.lowercase || attrs.uppercase || attrs.capitalize);
         if let Some(Var { slot: Slot::Dynamic(d), .. }) = self.state.vars.get(name)
             && !matches!(d, Dynamic::BashAliases | Dynamic::BashCmds)
         {
             return Ok(());
         }
-        // The elements before one that fails stay.
-        let mut failed = Ok(());
-        if assoc {
-            // Without `+=` before the list, `[k]+=v` in it still adds to the old element.
-            let (mut array, old) = match self.state.vars.get_mut(name).map(|v| &mut v.slot) {
-                Some(Slot::Assoc(a)) if append => (std::mem::take(Rc::make_mut(a)), None),
-                Some(Slot::Assoc(a)) => (AssocArray::new(), Some(a.clone())),
-                _ => (AssocArray::new(), None),
-            };
-            for e in values {
-                // bash says what is wrong with an element and goes on.
-                let Some(OwnedKey::Name(key)) = e.key else {
-                    let message = b": must use subscript when assigning associative array";
-                    self.element_error(&[name, b": ", &e.value, message])?;
-                    continue;
-                };
-                if key.is_empty() {
-                    self.element_error(&[b"'': bad array subscript"])?;
-                    continue;
-                }
-                let old = old.as_deref().unwrap_or(&array).get(&key).filter(|_| e.append).cloned();
-                match self.element_value(attrs, plain, old, e.value) {
-                    Ok(value) => array.set(&key, value),
-                    Err(e) => {
-                        failed = Err(e);
-                        break;
-                    }
-                }
-            }
-            if let (Err(_), Some(old)) = (&failed, &old) {
-                // Only here the old elements stay instead.
-                array = (**old).clone();
-            } else if failed.is_err() && !append {
-                array = AssocArray::new();
-            }
-            let v = self.state.vars.entry(name);
-            v.attrs.assoc = true;
-            v.slot = Slot::Assoc(Rc::new(array));
-        } else {
-            let mut array = match self.state.vars.get_mut(name).map(|v| &mut v.slot) {
-                Some(Slot::Indexed(a)) if append => std::mem::take(Rc::make_mut(a)),
-                Some(slot @ (Slot::Scalar(_) | Slot::Int(_))) if append => {
-                    let old = std::mem::replace(slot, Slot::Unset);
-                    let var = Var::global(old, attrs);
-                    var.text().into_iter().collect()
-                }
-                _ => IndexedArray::new(),
-            };
-            let unset = self.state.vars.get(name).is_none_or(|v| !v.is_set());
-            let mut next = array.max_index().map_or(0, |m| m.saturating_add(1));
-            for e in values {
-                let index = match e.key {
-                    Some(OwnedKey::Index(i)) => match array.resolve(i) {
-                        Some(i) => i,
-                        None => {
-                            failed = Err(bad_subscript(name, i));
-                            break;
-                        }
-                    },
-                    _ => next,
-                };
-                let old = array.get(index).filter(|_| e.append).cloned();
-                if attrs.integer {
-                    // An expression sees the elements so far.
-                    self.state.vars.entry(name).slot =
-                        Slot::Indexed(Rc::new(std::mem::take(&mut array)));
-                }
-                let value = self.element_value(attrs, plain, old, e.value);
-                if attrs.integer
-                    && let Slot::Indexed(a) = &mut self.state.vars.entry(name).slot
-                {
-                    array = std::mem::take(Rc::make_mut(a));
-                }
-                match value {
-                    Ok(value) => array.set(index, value),
-                    Err(e) => {
-                        failed = Err(e);
-                        break;
-                    }
-                }
-                next = index.saturating_add(1);
-            }
-            let v = self.state.vars.entry(name);
-            v.attrs.indexed = true;
-            v.slot = match failed.is_ok() || !array.is_empty() || !unset {
-                true => Slot::Indexed(Rc::new(array)),
-                false => Slot::Unset,
-            };
-        }
+        let done = match assoc {
+            true => self.store_assoc(name, append, values),
+            false => self.store_indexed(name, append, values),
+        };
         self.after_set(name);
+        done
+    }
+
+    /// The elements of an associative array. Those before one that fails stay.
+    fn store_assoc(
+        &mut self,
+        name: &[u8],
+        append: bool,
+        values: Vec<CompoundElement>,
+    ) -> Result<()> {
+        let attrs = self.attributes_of(name);
+        // Without `+=` before the list, `[k]+=v` in it still adds to the old element.
+        let (mut array, old) = match self.state.vars.get_mut(name).map(|v| &mut v.slot) {
+            Some(Slot::Assoc(a)) if append => (std::mem::take(Rc::make_mut(a)), None),
+            Some(Slot::Assoc(a)) => (AssocArray::new(), Some(a.clone())),
+            _ => (AssocArray::new(), None),
+        };
+        let mut failed = Ok(());
+        for e in values {
+            // bash says what is wrong with an element and goes on.
+            let Some(OwnedKey::Name(key)) = e.key else {
+                let message = b": must use subscript when assigning associative array";
+                self.element_error(&[name, b": ", &e.value, message])?;
+                continue;
+            };
+            if key.is_empty() {
+                self.element_error(&[b"'': bad array subscript"])?;
+                continue;
+            }
+            let old = old.as_deref().unwrap_or(&array).get(&key).filter(|_| e.append).cloned();
+            match self.element_value(attrs, old, e.value) {
+                Ok(value) => array.set(&key, value),
+                Err(e) => {
+                    failed = Err(e);
+                    break;
+                }
+            }
+        }
+        if let (Err(_), Some(old)) = (&failed, &old) {
+            // Only here the old elements stay instead.
+            array = (**old).clone();
+        } else if failed.is_err() && !append {
+            array = AssocArray::new();
+        }
+        let v = self.state.vars.entry(name);
+        v.attrs.assoc = true;
+        v.slot = Slot::Assoc(Rc::new(array));
         failed
+    }
+
+    /// The elements of an indexed array. Those before one that fails stay.
+    fn store_indexed(
+        &mut self,
+        name: &[u8],
+        append: bool,
+        values: Vec<CompoundElement>,
+    ) -> Result<()> {
+        let attrs = self.attributes_of(name);
+        let mut array = match self.state.vars.get_mut(name).map(|v| &mut v.slot) {
+            Some(Slot::Indexed(a)) if append => std::mem::take(Rc::make_mut(a)),
+            Some(slot @ (Slot::Scalar(_) | Slot::Int(_))) if append => {
+                let old = std::mem::replace(slot, Slot::Unset);
+                Var::global(old, attrs).text().into_iter().collect()
+            }
+            _ => IndexedArray::new(),
+        };
+        let unset = self.state.vars.get(name).is_none_or(|v| !v.is_set());
+        let mut next = array.max_index().map_or(0, |m| m.saturating_add(1));
+        let mut failed = Ok(());
+        for e in values {
+            let index = match e.key {
+                Some(OwnedKey::Index(i)) => match array.resolve(i) {
+                    Some(i) => i,
+                    None => {
+                        failed = Err(bad_subscript(name, i));
+                        break;
+                    }
+                },
+                _ => next,
+            };
+            let old = array.get(index).filter(|_| e.append).cloned();
+            if attrs.integer {
+                // An expression sees the elements so far.
+                let so_far = Rc::new(std::mem::take(&mut array));
+                self.state.vars.entry(name).slot = Slot::Indexed(so_far);
+            }
+            let value = self.element_value(attrs, old, e.value);
+            if attrs.integer
+                && let Slot::Indexed(a) = &mut self.state.vars.entry(name).slot
+            {
+                array = std::mem::take(Rc::make_mut(a));
+            }
+            match value {
+                Ok(value) => array.set(index, value),
+                Err(e) => {
+                    failed = Err(e);
+                    break;
+                }
+            }
+            next = index.saturating_add(1);
+        }
+        let v = self.state.vars.entry(name);
+        v.attrs.indexed = true;
+        v.slot = match failed.is_ok() || !array.is_empty() || !unset {
+            true => Slot::Indexed(Rc::new(array)),
+            false => Slot::Unset,
+        };
+        failed
+    }
+
+    fn attributes_of(&self, name: &[u8]) -> Attributes {
+        self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default()
     }
 
     /// An element that cannot be: only a shell that exits on errors does not go on.
@@ -558,18 +592,12 @@ impl Shell<'_> {
     }
 
     /// What an element gets: converted as the variable's attributes say, `old` before it.
-    fn element_value(
-        &mut self,
-        attrs: Attributes,
-        plain: bool,
-        old: Option<Str>,
-        value: Str,
-    ) -> Result<Str> {
+    fn element_value(&mut self, attrs: Attributes, old: Option<Str>, value: Str) -> Result<Str> {
         let value = match old {
             Some(old) => self.joined(attrs, old, value)?,
             None => value,
         };
-        if plain { Ok(value) } else { self.converted(attrs, value) }
+        self.converted(attrs, value)
     }
 
     fn joined(&mut self, attrs: Attributes, old: Str, add: Str) -> Result<Str> {

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::traps::{Running, Trap};
+use super::traps::{Trap, TrapSet};
 use crate::Shell;
 
 /// A construct around commands.
@@ -89,7 +89,7 @@ pub(crate) struct Here {
     /// The scope of the assignments before the builtin that runs.
     pub own_scope: Option<u32>,
     /// The traps whose actions run: none of them runs within itself.
-    pub running: Running,
+    pub running: TrapSet,
     /// The command about to run is all that this subshell consists of.
     pub alone: bool,
     /// The simple command that comes next is all that this process is for: nobody needs what its redirections replace.

@@ -1,6 +1,7 @@
 //! Background jobs and the statuses of children that ended.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::rc::Rc;
 
@@ -14,29 +15,43 @@ pub struct Pump {
 }
 
 #[derive(Clone, Debug)]
-pub struct Process {
-    pub pid: Pid,
+struct Process {
+    pid: Pid,
     /// `None` while it runs.
-    pub status: Option<i32>,
+    status: Option<i32>,
 }
 
+/// One job: the processes of a pipeline.
 #[derive(Clone, Debug)]
 pub struct Job {
-    pub id: u32,
-    pub processes: Vec<Process>,
-    pub text: Vec<u8>,
-    pub pumps: Vec<Pump>,
-    /// Bash reports an end only once.
-    pub notified: bool,
-    pub no_hup: bool,
+    id: u32,
+    processes: Vec<Process>,
+    text: Vec<u8>,
+    pumps: Vec<Pump>,
 }
 
 impl Job {
+    /// Its number: 1 is `%1`.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Its commands, as `jobs` shows them.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The output that somebody here has to carry.
+    pub fn pumps(&self) -> &[Pump] {
+        &self.pumps
+    }
+
+    /// Whether all of its processes ended.
     pub fn is_done(&self) -> bool {
         self.processes.iter().all(|p| p.status.is_some())
     }
 
-    /// The status of the last process.
+    /// The status of its last process, once all ended.
     pub fn status(&self) -> Option<i32> {
         if !self.is_done() {
             return None;
@@ -44,10 +59,22 @@ impl Job {
         self.processes.last().and_then(|p| p.status)
     }
 
+    /// All of its processes.
+    pub fn pids(&self) -> impl Iterator<Item = Pid> {
+        self.processes.iter().map(|p| p.pid)
+    }
+
+    /// Those of its processes that run.
+    pub fn running(&self) -> impl Iterator<Item = Pid> {
+        self.processes.iter().filter(|p| p.status.is_none()).map(|p| p.pid)
+    }
+
+    /// Its first process.
     pub fn leader(&self) -> Pid {
         self.processes.first().map_or(0, |p| p.pid)
     }
 
+    /// Its last process, which `$!` names.
     pub fn last_pid(&self) -> Pid {
         self.processes.last().map_or(0, |p| p.pid)
     }
@@ -56,69 +83,88 @@ impl Job {
 /// How many statuses of ended children are kept (POSIX asks for CHILD_MAX).
 const REMEMBERED: usize = 4096;
 
+/// What a shell knows of its background jobs. Copies share the list until one of them changes it.
 #[derive(Clone, Debug, Default)]
 pub struct Jobs {
-    pub list: Vec<Job>,
+    list: Rc<Vec<Job>>,
     /// Statuses of children whose job is gone from the list.
-    ended: std::collections::VecDeque<(Pid, i32)>,
-    pub current: Option<u32>,
-    pub previous: Option<u32>,
-    /// The list is a parent shell's: it can be shown, not waited for.
-    pub foreign: bool,
+    ended: Rc<VecDeque<(Pid, i32)>>,
+    current: Option<u32>,
+    previous: Option<u32>,
+    is_foreign: bool,
 }
 
 impl Jobs {
+    /// The jobs, oldest first.
+    pub fn list(&self) -> &[Job] {
+        &self.list
+    }
+
+    /// The job that `%+` names.
+    pub fn current(&self) -> Option<u32> {
+        self.current
+    }
+
+    /// The job that `%-` names.
+    pub fn previous(&self) -> Option<u32> {
+        self.previous
+    }
+
+    /// The list is a parent shell's: it can be shown, not waited for.
+    pub fn is_foreign(&self) -> bool {
+        self.is_foreign
+    }
+
+    /// A subshell begins, which cannot wait for the children of the shell around it.
+    pub fn enter_subshell(&mut self) {
+        self.is_foreign = !self.list.is_empty();
+    }
+
+    /// Puts a job on the list; its number.
     pub fn add(&mut self, pids: Vec<Pid>, text: Vec<u8>, pumps: Vec<Pump>) -> u32 {
-        if self.foreign {
+        if self.is_foreign {
             *self = Jobs::default();
         }
         let id = self.list.iter().map(|j| j.id).max().unwrap_or(0) + 1;
         let processes = pids.into_iter().map(|pid| Process { pid, status: None }).collect();
-        self.list.push(Job { id, processes, text, pumps, notified: false, no_hup: false });
+        Rc::make_mut(&mut self.list).push(Job { id, processes, text, pumps });
         self.previous = self.current;
         self.current = Some(id);
         id
     }
 
+    /// The job of this number.
     pub fn find(&self, id: u32) -> Option<&Job> {
         self.list.iter().find(|j| j.id == id)
     }
 
-    pub fn find_mut(&mut self, id: u32) -> Option<&mut Job> {
-        self.list.iter_mut().find(|j| j.id == id)
-    }
-
+    /// The job that a process belongs to.
     pub fn by_pid(&self, pid: Pid) -> Option<&Job> {
         self.list.iter().find(|j| j.processes.iter().any(|p| p.pid == pid))
     }
 
+    /// The status of a process whose job is gone.
     pub fn ended_status(&self, pid: Pid) -> Option<i32> {
         self.ended.iter().rev().find(|(p, _)| *p == pid).map(|(_, s)| *s)
     }
 
     /// Keeps the status of a child that is on no list.
     pub fn remember(&mut self, pid: Pid, status: i32) {
-        self.ended.push_back((pid, status));
-        while self.ended.len() > REMEMBERED {
-            self.ended.pop_front();
+        let ended = Rc::make_mut(&mut self.ended);
+        ended.push_back((pid, status));
+        while ended.len() > REMEMBERED {
+            ended.pop_front();
         }
-    }
-
-    pub fn forget_ended(&mut self, pid: Pid) {
-        self.ended.retain(|(p, _)| *p != pid);
     }
 
     /// Takes a job off the list, remembering its statuses.
     pub fn remove(&mut self, id: u32) {
         let Some(at) = self.list.iter().position(|j| j.id == id) else { return };
-        let job = self.list.remove(at);
+        let job = Rc::make_mut(&mut self.list).remove(at);
         for p in &job.processes {
-            if let Some(s) = p.status {
-                self.ended.push_back((p.pid, s));
+            if let Some(status) = p.status {
+                self.remember(p.pid, status);
             }
-        }
-        while self.ended.len() > REMEMBERED {
-            self.ended.pop_front();
         }
         if self.current == Some(id) {
             self.current = self.previous.take();
@@ -134,26 +180,35 @@ impl Jobs {
 
     /// Notes that a process ended.
     pub fn set_status(&mut self, pid: Pid, status: i32) {
-        for job in &mut self.list {
-            for p in &mut job.processes {
-                if p.pid == pid {
-                    p.status = Some(status);
-                }
-            }
+        let jobs = Rc::make_mut(&mut self.list).iter_mut();
+        for p in jobs.flat_map(|j| &mut j.processes).filter(|p| p.pid == pid) {
+            p.status = Some(status);
         }
     }
 
-    /// The job a specification such as `%1`, `%+`, `%-`, `%name`, `%?text` means. `Err` holds bash's complaint.
-    pub fn by_spec(&self, spec: &[u8]) -> Result<u32, &'static str> {
+    /// Takes the output of all jobs that somebody here has to carry.
+    pub fn take_pumps(&mut self) -> Vec<Pump> {
+        if self.list.iter().all(|j| j.pumps.is_empty()) {
+            return Vec::new();
+        }
+        let jobs = Rc::make_mut(&mut self.list).iter_mut();
+        jobs.flat_map(|j| std::mem::take(&mut j.pumps)).collect()
+    }
+
+    /// The job a specification such as `%1`, `%+`, `%-`, `%name`, `%?text` means.
+    ///
+    /// # Errors
+    /// What bash says of a specification that means none, or several.
+    pub fn by_spec(&self, spec: &[u8]) -> Result<&Job, &'static str> {
+        let job = |id: Option<u32>| id.and_then(|id| self.find(id)).ok_or("no such job");
         let body = spec.strip_prefix(b"%").unwrap_or(spec);
         match body {
-            b"" | b"%" | b"+" => return self.current.ok_or("no such job"),
-            b"-" => return self.previous.or(self.current).ok_or("no such job"),
+            b"" | b"%" | b"+" => return job(self.current),
+            b"-" => return job(self.previous.or(self.current)),
             _ => {}
         }
         if body.iter().all(u8::is_ascii_digit) {
-            let n: u32 = std::str::from_utf8(body).ok().and_then(|s| s.parse().ok()).unwrap_or(0);
-            return self.find(n).map(|j| j.id).ok_or("no such job");
+            return job(std::str::from_utf8(body).ok().and_then(|s| s.parse().ok()));
         }
         let matches = |j: &&Job| match body.strip_prefix(b"?") {
             Some(part) => memchr::memmem::find(&j.text, part).is_some(),
@@ -161,9 +216,18 @@ impl Jobs {
         };
         let mut found = self.list.iter().filter(matches);
         match (found.next(), found.next()) {
-            (Some(j), None) => Ok(j.id),
+            (Some(j), None) => Ok(j),
             (Some(_), Some(_)) => Err("ambiguous job spec"),
             _ => Err("no such job"),
         }
+    }
+
+    /// The job that an operand names, by a specification or by the number of a process.
+    pub fn named(&self, operand: &[u8]) -> Option<&Job> {
+        if operand.starts_with(b"%") {
+            return self.by_spec(operand).ok();
+        }
+        let pid = crate::builtin::opts::integer(operand)?;
+        self.by_pid(u32::try_from(pid).ok()?)
     }
 }

@@ -7,6 +7,14 @@
 //! | `assign` | assignment with attributes, namerefs and side effects (on [`crate::Shell`]) |
 //! | `compound` | `name=(...)` |
 //! | `dynamic` | computed variables (on [`crate::Shell`]) |
+//! | `initial` | the variables that a shell starts with (on [`crate::Shell`]) |
+//! | `computed` | what `SECONDS` and `RANDOM` are computed from |
+//! | `params` | `$0` and the positional parameters |
+//! | `calls` | functions and sourced files under way |
+//! | `command_text` | `BASH_COMMAND` |
+//! | `commands` | remembered programs, disabled builtins |
+//! | `dirs` | the working directory and the directory stack |
+//! | `ids` | process numbers |
 //! | `options` | `set -o`, `shopt` |
 //! | `traps` | trap table |
 //! | `jobs` | background jobs and their statuses |
@@ -16,14 +24,22 @@
 //! | `session`, `lines` | the state as bytes, for the next call of a session |
 
 pub mod assign;
+pub mod calls;
+pub mod command_text;
+pub mod commands;
 pub(crate) mod compound;
+pub mod computed;
 pub mod definition;
+pub mod dirs;
 pub mod dynamic;
 pub mod hash;
 pub(crate) mod here;
+pub mod ids;
+pub mod initial;
 pub mod jobs;
 mod lines;
 pub mod options;
+pub mod params;
 pub mod session;
 pub mod ship;
 pub mod traps;
@@ -32,17 +48,25 @@ pub mod vars;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::Instant;
 
+use box_sys::Pid;
 use serde::{Deserialize, Serialize};
 use sh_expand::Str;
 
+use crate::builtin::completion::Spec;
 use crate::io::FdTable;
+use calls::Calls;
+use command_text::CommandText;
+use commands::Commands;
+use computed::{Random, Seconds};
 use definition::Definition;
+use dirs::Dirs;
 use hash::FastMap;
 use here::{Context, Here};
+use ids::Ids;
 use jobs::Jobs;
 use options::{Options, SetOpt};
+use params::Params;
 use traps::Traps;
 use vars::{Name, Vars};
 
@@ -56,19 +80,6 @@ pub struct FunctionDef {
     pub export: bool,
     pub readonly: bool,
     pub trace: bool,
-}
-
-/// One active call: a function or a sourced file.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Frame {
-    /// Function name, `source` for a file, `main` at the bottom.
-    pub name: Str,
-    /// The file whose code runs.
-    pub source: Str,
-    /// Line of the call.
-    pub call_line: u32,
-    /// A function call, not a sourced file.
-    pub is_function: bool,
 }
 
 /// The status of the last pipeline's stages.
@@ -85,6 +96,7 @@ pub struct GetOpts {
     pub offset: usize,
 }
 
+/// What a subshell has a copy of.
 #[derive(Clone)]
 pub struct State {
     pub vars: Vars,
@@ -92,133 +104,129 @@ pub struct State {
     pub aliases: Rc<BTreeMap<Vec<u8>, Rc<[u8]>>>,
     pub options: Options,
     pub traps: Traps,
-    pub jobs: Rc<Jobs>,
+    pub jobs: Jobs,
     pub fds: FdTable,
     /// As they were before the redirections of the commands around this one.
     pub outer_fds: Option<FdTable>,
-    /// Logical working directory, absolute.
-    pub cwd: Rc<PathBuf>,
-    /// `pushd` stack below the current directory, top first.
-    pub dirs: Rc<Vec<Vec<u8>>>,
-    /// `$0`.
-    pub arg0: Str,
-    pub positional: Rc<Vec<Str>>,
-    /// Those around all functions, in one.
-    pub outer_positional: Option<Rc<Vec<Str>>>,
-    /// The arguments of the calls under way that began in debugging mode (`BASH_ARGV`), behind the
-    /// parameters there were when it was switched on.
-    pub call_args: Rc<Vec<Rc<Vec<Str>>>>,
-    /// `set` gave new positional parameters, and no function was called since: a sourced file leaves
-    /// them to its caller, though it had arguments.
-    pub positional_set: bool,
-    /// No command with a name has run since `eval` or `.` began last: a syntax error in the text ends a POSIX shell.
-    pub text_begun: bool,
-    pub frames: Rc<Vec<Frame>>,
-    /// A function was abandoned: `FUNCNAME` keeps its bottom until another one returns.
-    pub funcname_shown: bool,
-    /// Remembered command locations with hit counts (`hash`).
-    pub hashed: Rc<BTreeMap<Vec<u8>, (PathBuf, u32)>>,
-    pub disabled_builtins: Rc<Vec<&'static str>>,
+    pub dirs: Dirs,
+    pub params: Params,
+    pub calls: Calls,
+    pub commands: Commands,
     /// `$?`
     pub status: i32,
     pub pipe_status: PipeStatus,
-    /// What `ulimit` set: soft and hard limit by letter.
-    pub ulimits: Rc<BTreeMap<u8, (u64, u64)>>,
-    /// `$!`
-    pub last_background: Option<u32>,
     /// `$_`
     pub last_arg: Str,
     pub line: u32,
-    /// `$$`: the pid of the main shell, also in subshells.
-    pub shell_pid: u32,
-    /// `$BASHPID`.
-    pub own_pid: u32,
-    /// How many subshells this one is in.
-    pub subshell: u32,
-    pub started: Instant,
-    pub seconds_offset: i64,
-    pub random: u32,
-    /// A script has said what `RANDOM` goes on from.
-    pub random_set: bool,
+    pub ids: Ids,
+    pub seconds: Seconds,
+    pub random: Random,
     pub getopts: GetOpts,
     pub umask: u16,
     /// What the constructs around the current command change.
     pub(crate) here: Here,
-    /// The status that `exit` or `set -e` gave within the EXIT trap.
-    pub trap_exit: Option<i32>,
-    /// Text of the command for `BASH_COMMAND` (set while a trap action runs, or on demand).
-    pub command_text: Str,
-    /// The same for the outermost `eval` or `.` of this subshell: the EXIT trap shows that.
-    pub outer_command: Option<Str>,
-    /// The same for the outermost one of the shells around this subshell: where an error abandons
-    /// commands, bash leaves that one too.
-    pub outermost_command: Option<Str>,
-    pub completions: Rc<BTreeMap<Vec<u8>, Vec<u8>>>,
+    /// `BASH_COMMAND`
+    pub command: CommandText,
+    /// No command with a name has run since `eval` or `.` began last: a syntax error in the text ends a POSIX shell.
+    pub text_begun: bool,
+    /// What `ulimit` set: soft and hard limit by letter.
+    ulimits: Rc<BTreeMap<u8, (u64, u64)>>,
+    /// What `complete` was told, by command.
+    completions: Rc<BTreeMap<Vec<u8>, Spec>>,
 }
 
 impl State {
+    /// The state of a shell that is the process `pid`, before it has looked at its environment.
+    pub(crate) fn new(pid: Pid, params: Params, cwd: PathBuf, fds: FdTable) -> State {
+        State {
+            vars: Vars::default(),
+            functions: Rc::default(),
+            aliases: Rc::default(),
+            options: Options::default(),
+            traps: Traps::default(),
+            jobs: Jobs::default(),
+            fds,
+            outer_fds: None,
+            dirs: Dirs::new(cwd),
+            params,
+            calls: Calls::default(),
+            commands: Commands::default(),
+            status: 0,
+            pipe_status: PipeStatus::One(0),
+            last_arg: Str::default(),
+            line: 0,
+            ids: Ids::new(pid),
+            seconds: Seconds::begin(),
+            random: Random::default(),
+            getopts: GetOpts::default(),
+            umask: box_sys::meta::umask(),
+            here: Here::default(),
+            command: CommandText::default(),
+            text_begun: false,
+            ulimits: Rc::default(),
+            completions: Rc::default(),
+        }
+    }
+
     /// What a copy becomes as the state of a subshell whose `$BASHPID` is `pid`. Taken apart without `..`: whoever adds
     /// a field decides here whether subshells have it.
-    pub(crate) fn enter_subshell(&mut self, pid: u32) {
+    pub(crate) fn enter_subshell(&mut self, pid: Pid) {
         let State {
             options,
             traps,
             jobs,
-            own_pid,
-            subshell,
+            ids,
             here,
-            command_text,
-            outer_command,
-            outermost_command,
+            command,
             // A subshell has these as they are (POSIX XCU 2.12).
             vars: _,
             functions: _,
             aliases: _,
             fds: _,
-            cwd: _,
             dirs: _,
-            arg0: _,
-            positional: _,
-            frames: _,
-            hashed: _,
-            disabled_builtins: _,
+            params: _,
+            calls: _,
+            commands: _,
             status: _,
             pipe_status: _,
-            ulimits: _,
-            last_background: _,
             last_arg: _,
             line: _,
-            shell_pid: _,
-            started: _,
-            seconds_offset: _,
+            seconds: _,
             random: _,
-            random_set: _,
             getopts: _,
             umask: _,
+            ulimits: _,
             completions: _,
-            // The functions and redirections around it are left with it where an error abandons it.
+            // The redirections around it are left with it where an error abandons it.
             outer_fds: _,
-            outer_positional: _,
-            call_args: _,
-            positional_set: _,
             text_begun: _,
-            funcname_shown: _,
-            // Set before it is looked at.
-            trap_exit: _,
         } = self;
         traps.enter_subshell(options.has(SetOpt::ErrTrace), options.has(SetOpt::FuncTrace));
         options.put(SetOpt::Monitor, false);
         // Children are another shell's, which cannot be waited for.
-        if !jobs.list.is_empty() && !jobs.foreign {
-            Rc::make_mut(jobs).foreign = true;
-        }
-        *own_pid = pid;
-        *subshell += 1;
-        let outer = outer_command.take();
-        let outer = outer.or_else(|| here.action.then(|| command_text.clone()));
-        if outermost_command.is_none() {
-            *outermost_command = outer;
-        }
+        jobs.enter_subshell();
+        ids.enter_subshell(pid);
+        command.enter_subshell(here.action);
         *here = here.within(Context::Subshell);
+    }
+
+    /// What `ulimit` set: soft and hard limit by letter.
+    pub(crate) fn ulimits(&self) -> &BTreeMap<u8, (u64, u64)> {
+        &self.ulimits
+    }
+
+    /// Sets a soft and a hard limit.
+    pub(crate) fn set_ulimit(&mut self, letter: u8, limit: (u64, u64)) {
+        Rc::make_mut(&mut self.ulimits).insert(letter, limit);
+    }
+
+    /// What `complete` was told, by command.
+    pub(crate) fn completions(&self) -> &BTreeMap<Vec<u8>, Spec> {
+        &self.completions
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn completions_mut(&mut self) -> &mut BTreeMap<Vec<u8>, Spec> {
+        Rc::make_mut(&mut self.completions)
     }
 }

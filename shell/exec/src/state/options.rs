@@ -68,15 +68,24 @@ pub const LETTERS: &[(u8, SetOpt)] = &[
     (b'T', SetOpt::FuncTrace),
 ];
 
+/// Where a shell's commands come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommandSource {
+    File,
+    /// `-c`
+    String,
+    /// `-s`
+    Stdin,
+}
+
 /// All options of a shell; small and copied whole.
 #[derive(Clone, Debug)]
 pub struct Options {
     set: u32,
     shopt: u64,
-    /// `-i`, `-c`, `-s`: shown in `$-`.
-    pub interactive: bool,
-    pub command_string: bool,
-    pub stdin_script: bool,
+    /// Where the commands come from.
+    source: CommandSource,
+    is_interactive: bool,
     expand: ExpandOptions,
 }
 
@@ -86,9 +95,8 @@ impl Default for Options {
         let mut o = Options {
             set: 0,
             shopt: 0,
-            interactive: false,
-            command_string: false,
-            stdin_script: false,
+            source: CommandSource::File,
+            is_interactive: false,
             expand: ExpandOptions::default(),
         };
         for s in [SetOpt::BraceExpand, SetOpt::HashAll, SetOpt::InteractiveComments] {
@@ -117,16 +125,35 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Whether a `set -o` option is on.
     #[inline]
     pub fn has(&self, o: SetOpt) -> bool {
         self.set & (1 << o as u8) != 0
     }
 
+    /// Whether a `shopt` option is on.
     #[inline]
     pub fn shopt(&self, o: ShOpt) -> bool {
         self.shopt & (1 << o as u8) != 0
     }
 
+    /// `-i`: the shell talks to a person.
+    #[inline]
+    pub fn is_interactive(&self) -> bool {
+        self.is_interactive
+    }
+
+    /// `-c`: the commands are an argument of the shell's.
+    pub fn is_command_string(&self) -> bool {
+        self.source == CommandSource::String
+    }
+
+    /// Says how the shell was called.
+    pub fn set_call(&mut self, source: CommandSource, is_interactive: bool) {
+        (self.source, self.is_interactive) = (source, is_interactive);
+    }
+
+    /// Switches a `set -o` option, and what depends on it.
     pub fn put(&mut self, o: SetOpt, on: bool) {
         let bit = 1 << o as u8;
         let changes = (self.set & bit != 0) != on;
@@ -144,7 +171,7 @@ impl Options {
                     self.put_shopt(ShOpt::InheritErrExit, true);
                 }
                 self.put_shopt(ShOpt::ShiftVerbose, on);
-                if on || !self.interactive {
+                if on || !self.is_interactive {
                     self.put_shopt(ShOpt::ExpandAliases, on);
                 }
             }
@@ -153,6 +180,7 @@ impl Options {
         self.sync();
     }
 
+    /// Switches a `shopt` option, and what depends on it.
     pub fn put_shopt(&mut self, o: ShOpt, on: bool) {
         let bit = 1 << o as u8;
         self.shopt = if on { self.shopt | bit } else { self.shopt & !bit };
@@ -181,14 +209,28 @@ impl Options {
         self.expand.c_locale = on;
     }
 
-    /// Both sets as numbers, for handing on to another shell.
+    /// Both sets as numbers, for a session's later calls.
     pub fn to_bits(&self) -> (u32, u64) {
         (self.set, self.shopt)
     }
 
+    /// Takes over both sets.
     pub fn set_bits(&mut self, set: u32, shopt: u64) {
         (self.set, self.shopt) = (set, shopt);
         self.sync();
+    }
+
+    /// What a spawned shell gets.
+    pub fn shipped(&self) -> (u32, u64, bool) {
+        (self.set, self.shopt, self.is_command_string())
+    }
+
+    /// Takes that over.
+    pub fn take_shipped(&mut self, (set, shopt, is_command_string): (u32, u64, bool)) {
+        if is_command_string {
+            self.source = CommandSource::String;
+        }
+        self.set_bits(set, shopt);
     }
 
     fn sync(&mut self) {
@@ -215,31 +257,31 @@ impl Options {
     pub fn flags(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for (letter, o) in LETTERS {
-            if *letter == b'k' && self.interactive {
+            if *letter == b'k' && self.is_interactive {
                 out.push(b'i');
             }
             if self.has(*o) {
                 out.push(*letter);
             }
         }
-        if self.interactive && !out.contains(&b'i') {
+        if self.is_interactive && !out.contains(&b'i') {
             out.insert(0, b'i');
         }
-        if self.command_string {
-            out.push(b'c');
-        }
-        if self.stdin_script {
-            out.push(b's');
+        match self.source {
+            CommandSource::File => {}
+            CommandSource::String => out.push(b'c'),
+            CommandSource::Stdin => out.push(b's'),
         }
         out
     }
 
-    /// `$SHELLOPTS` and `$BASHOPTS`: the names that are on, joined by colons.
+    /// `$SHELLOPTS`: the names that are on, joined by colons.
     pub fn shellopts(&self) -> Vec<u8> {
         let on = SET_OPTIONS.iter().filter(|(_, o)| self.has(*o)).map(|(n, _)| *n);
         on.collect::<Vec<_>>().join(":").into_bytes()
     }
 
+    /// `$BASHOPTS`, likewise.
     pub fn bashopts(&self) -> Vec<u8> {
         let on = SHOPT_OPTIONS.iter().filter(|(_, o)| self.shopt(*o)).map(|(n, _)| *n);
         on.collect::<Vec<_>>().join(":").into_bytes()

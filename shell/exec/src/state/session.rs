@@ -18,7 +18,7 @@ use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use box_sys::session::{Function, Record, Records, STATE_MAX, StateError, Value, Writer};
-use box_sys::{Kind, events, meta, path, strerror};
+use box_sys::{Kind, meta, path, strerror};
 use sh_expand::Attributes;
 use sh_expand::array::{AssocArray, IndexedArray};
 
@@ -31,7 +31,7 @@ use super::traps;
 use super::vars::{Name, Slot, Var, Vars, decimal};
 use super::{FunctionDef, GetOpts, PipeStatus};
 use crate::Shell;
-use crate::builtin::declare_print::flags;
+use crate::builtin::declare::print::flags;
 
 /// Options that a session does not keep.
 const CALL_OPTIONS: [SetOpt; 2] = [SetOpt::NoExec, SetOpt::OneCmd];
@@ -93,8 +93,8 @@ impl Shell<'_> {
         if later {
             // Texts that are run later in the call are asked for these; functions come from here.
             let mentions = |name: &[u8]| memchr::memmem::find(&session.before, name).is_some();
-            self.track_commands |= mentions(b"BASH_COMMAND");
-            self.mentions_aliases |= mentions(b"expand_aliases");
+            self.mentions.commands |= mentions(b"BASH_COMMAND");
+            self.mentions.aliases |= mentions(b"expand_aliases");
             if let Err(e) = self.take_up(&mut session) {
                 self.session_error(&[e.to_string().as_bytes(), b": not taken up"]);
             }
@@ -104,134 +104,111 @@ impl Shell<'_> {
     }
 
     fn session_error(&mut self, parts: &[&[u8]]) {
-        let line = [&self.state.arg0, b": session: ".as_slice(), &parts.concat(), b"\n"].concat();
+        let line =
+            [self.state.params.arg0(), b": session: ".as_slice(), &parts.concat(), b"\n"].concat();
         self.err(&line);
     }
 
     fn take_up(&mut self, session: &mut Session) -> Result<(), StateError> {
         let mut records = Records::of(&session.before)?;
-        let taken = &mut session.taken;
-        let (mut lost, mut lost_more) = (Vec::<Vec<u8>>::new(), 0usize);
-        let mut lose = |what: &str, name: &[u8]| match lost.len() {
-            NAMED.. => lost_more += 1,
-            _ => lost.push([what.as_bytes(), b" ", name].concat()),
+        let mut taking = Taking {
+            lost: Lost::default(),
+            options: session.options,
+            cwd: None,
+            traps: false,
+            keeps_params: !self.state.params.list().is_empty(),
+            began: session.began,
         };
-        let positional_given = !self.state.positional.is_empty();
-        let (mut set, mut shopt) = session.options;
-        let (mut cwd, mut signals) = (None, false);
         let mut at = session.before.len() - records.rest();
         while let Some((raw, record)) = records.raw() {
             let range = at..at + raw.len();
             at = range.end;
-            let Some(record) = record else {
-                lose("a part of", b"it");
-                continue;
-            };
-            let s = &mut *self.state;
             match record {
-                Record::Cwd(path) => cwd = Some(path),
-                Record::Umask(mask) => s.umask = mask,
-                Record::Status { last, stages } => {
-                    s.status = i32::from(last);
-                    let stages = stages.iter().map(|s| i32::from(*s)).collect();
-                    s.pipe_status = PipeStatus::Many(Rc::new(stages));
+                None => taking.lost.add("a part of", b"it"),
+                Some(Record::Function(f)) => {
+                    let (name, def) = function(&f);
+                    session.taken.insert(name.clone(), (def.function.clone(), range));
+                    Rc::make_mut(&mut self.state.functions).insert(name, def);
                 }
-                Record::Variable { name, attributes, value } if is_name(name) => {
-                    let var = variable(attributes, &value, s.vars.get(name));
-                    s.vars.insert(name, var);
-                }
-                Record::Variable { name, .. } => lose("variable", name),
-                Record::NoVariable(name) => {
-                    if s.vars.get(name).is_some() {
-                        s.vars.unset(name, false);
-                    }
-                }
-                Record::Function(f) => {
-                    let def = FunctionDef {
-                        function: Code { text: f.text.to_vec(), lines: lines_of(f.lines) }.into(),
-                        source: Rc::new(f.source.to_vec()),
-                        line: f.line,
-                        export: f.attributes.contains(&b'x'),
-                        readonly: f.attributes.contains(&b'r'),
-                        trace: f.attributes.contains(&b't'),
-                    };
-                    let name: Name = Rc::from(f.name);
-                    taken.insert(name.clone(), (def.function.clone(), range));
-                    Rc::make_mut(&mut s.functions).insert(name, def);
-                }
-                Record::NoFunction(name) => {
-                    Rc::make_mut(&mut s.functions).remove(name);
-                }
-                Record::Alias { name, text } => {
-                    Rc::make_mut(&mut s.aliases).insert(name.to_vec(), Rc::from(text));
-                }
-                Record::Set { name, on } => match set_option(name) {
-                    Some(o) if !CALL_OPTIONS.contains(&o) => {
-                        let bit = 1 << o as u8;
-                        set = if on { set | bit } else { set & !bit };
-                    }
-                    _ => lose("option", name),
-                },
-                Record::Shopt { name, on } => match shopt_option(name) {
-                    Some(o) if !CALL_SHOPTS.contains(&o) => {
-                        let bit = 1 << o as u8;
-                        shopt = if on { shopt | bit } else { shopt & !bit };
-                    }
-                    _ => lose("option", name),
-                },
-                Record::Trap { condition, action } => match traps::parse(condition) {
-                    Some(n) if n != traps::EXIT => {
-                        // What this process was told to ignore stays ignored.
-                        if n >= 64 || self.fixed_signals & events::bit(n) == 0 {
-                            s.traps.set(n, Some(Rc::new(action.to_vec())));
-                            signals = true;
-                        }
-                    }
-                    _ => lose("trap", condition),
-                },
-                Record::Positional(all) => {
-                    if !positional_given {
-                        s.positional = Rc::new(all.iter().map(|p| Rc::new(p.to_vec())).collect());
-                    }
-                }
-                Record::Directories(all) => {
-                    s.dirs = Rc::new(all.iter().map(|d| d.to_vec()).collect());
-                }
-                Record::GetOpts { index, offset } => {
-                    // They are added to. What leads beyond the arguments is their end.
-                    let number = |n: u32| n.min(u32::MAX / 2) as usize;
-                    s.getopts = GetOpts { index: number(index), offset: number(offset) };
-                }
-                Record::SecondsZero(zero) => {
-                    let passed = session.began.saturating_sub(zero);
-                    s.seconds_offset = passed.clamp(-MOST_SECONDS, MOST_SECONDS);
-                }
-                Record::Random(seed) => {
-                    s.random = seed;
-                    s.random_set = true;
-                }
-                Record::Disabled(name) => match crate::builtin::find(name) {
-                    Some(b) => Rc::make_mut(&mut s.disabled_builtins).push(b.name),
-                    None => lose("builtin", name),
-                },
-                Record::Limit { letter, soft, hard } => {
-                    Rc::make_mut(&mut s.ulimits).insert(letter, (soft, hard));
-                }
+                Some(record) => self.take_record(record, &mut taking),
             }
         }
+        let (set, shopt) = taking.options;
         self.state.options.set_bits(set, shopt);
         self.sync_locale();
-        if signals {
+        if taking.traps {
             self.sync_signals();
         }
-        if let Some(cwd) = cwd {
+        if let Some(cwd) = taking.cwd {
             self.return_to(cwd);
         }
-        if !lost.is_empty() {
-            let more = if lost_more > 0 { format!(" and {lost_more} more") } else { String::new() };
-            self.session_error(&[b"not taken up: ", &lost.join(&b", "[..]), more.as_bytes()]);
+        if let Some((names, more)) = taking.lost.named() {
+            self.session_error(&[b"not taken up: ", &names, more.as_bytes()]);
         }
         Ok(())
+    }
+
+    /// Takes up one record other than a function.
+    fn take_record<'r>(&mut self, record: Record<'r>, taking: &mut Taking<'r>) {
+        let s = &mut *self.state;
+        match record {
+            Record::Function(_) => {}
+            Record::Cwd(path) => taking.cwd = Some(path),
+            Record::Umask(mask) => s.umask = mask,
+            Record::Status { last, stages } => {
+                s.status = i32::from(last);
+                let stages = stages.iter().map(|s| i32::from(*s)).collect();
+                s.pipe_status = PipeStatus::Many(Rc::new(stages));
+            }
+            Record::Variable { name, attributes, value } if is_name(name) => {
+                let var = variable(attributes, &value, s.vars.get(name));
+                s.vars.insert(name, var);
+            }
+            Record::Variable { name, .. } => taking.lost.add("variable", name),
+            Record::NoVariable(name) => {
+                if s.vars.get(name).is_some() {
+                    s.vars.unset(name, false);
+                }
+            }
+            Record::NoFunction(name) => {
+                Rc::make_mut(&mut s.functions).remove(name);
+            }
+            Record::Alias { name, text } => {
+                Rc::make_mut(&mut s.aliases).insert(name.to_vec(), Rc::from(text));
+            }
+            Record::Set { .. } | Record::Shopt { .. } => taking.option(&record),
+            Record::Trap { condition, action } => match traps::parse(condition) {
+                // What this process was told to ignore stays ignored.
+                Some(n) if n != traps::EXIT && self.signals.is_fixed(n) => {}
+                Some(n) if n != traps::EXIT => {
+                    s.traps.set(n, Some(Rc::new(action.to_vec())));
+                    taking.traps = true;
+                }
+                _ => taking.lost.add("trap", condition),
+            },
+            Record::Positional(_) if taking.keeps_params => {}
+            Record::Positional(all) => {
+                s.params.replace(all.iter().map(|p| Rc::new(p.to_vec())).collect());
+            }
+            Record::Directories(all) => {
+                *s.dirs.below_mut() = all.iter().map(|d| d.to_vec()).collect();
+            }
+            Record::GetOpts { index, offset } => {
+                // They are added to. What leads beyond the arguments is their end.
+                let number = |n: u32| n.min(u32::MAX / 2) as usize;
+                s.getopts = GetOpts { index: number(index), offset: number(offset) };
+            }
+            Record::SecondsZero(zero) => {
+                let passed = taking.began.saturating_sub(zero);
+                s.seconds.set_offset(passed.clamp(-MOST_SECONDS, MOST_SECONDS));
+            }
+            Record::Random(seed) => s.random.assign(seed),
+            Record::Disabled(name) => match crate::builtin::find(name) {
+                Some(b) => s.commands.enable(b.name, false),
+                None => taking.lost.add("builtin", name),
+            },
+            Record::Limit { letter, soft, hard } => s.set_ulimit(letter, (soft, hard)),
+        }
     }
 
     /// Begins in the directory of the last call, or in HOME if that is gone.
@@ -239,11 +216,11 @@ impl Shell<'_> {
         let is_dir =
             |path: &std::path::Path| meta::stat(path, true).is_ok_and(|s| s.kind == Kind::Dir);
         let given = PathBuf::from(path::from_bytes(cwd));
-        if given == *self.state.cwd {
+        if given == self.cwd() {
             return;
         }
         if given.is_absolute() && is_dir(&given) {
-            self.state.cwd = Rc::new(given);
+            self.state.dirs.set_cwd(given);
             return;
         }
         let home = self.state.vars.get(b"HOME").and_then(Var::text).unwrap_or_default();
@@ -251,7 +228,7 @@ impl Shell<'_> {
         let home = if home.is_absolute() && is_dir(&home) { home } else { PathBuf::from("/") };
         let text = path::to_bytes(&home).to_vec();
         self.session_error(&[cwd, b": the working directory is gone, going on in ", &text]);
-        self.state.cwd = Rc::new(home);
+        self.state.dirs.set_cwd(home);
         self.state.vars.entry(b"PWD").slot = Slot::Scalar(Rc::new(text));
         self.state.vars.touch_env();
     }
@@ -259,7 +236,7 @@ impl Shell<'_> {
     /// Leaves the state for the next call, which has `status` as `$?`. Does nothing in a shell that is no session's,
     /// and in a subshell.
     pub(crate) fn leave_session(&mut self, status: i32) {
-        if self.state.subshell > 0 || self.state.own_pid != self.sys.pid() {
+        if self.state.ids.is_subshell() || !self.is_process() {
             return;
         }
         let Some(session) = self.session.take() else { return };
@@ -285,18 +262,18 @@ impl Shell<'_> {
                 options = *own;
             }
         }
-        let positional = s.outer_positional.as_ref().unwrap_or(&s.positional);
+        let positional = s.params.outermost();
         let mut w = Writer::new();
-        w.record(&Record::Cwd(path::to_bytes(&s.cwd)));
+        w.record(&Record::Cwd(s.dirs.cwd_bytes()));
         w.record(&Record::Umask(s.umask));
         let stages: Vec<u8> = match &s.pipe_status {
             PipeStatus::One(n) => vec![*n as u8],
             PipeStatus::Many(all) => all.iter().map(|n| *n as u8).collect(),
         };
         w.record(&Record::Status { last: status as u8, stages: &stages });
-        w.record(&Record::SecondsZero(session.began.saturating_sub(s.seconds_offset)));
-        if s.random_set {
-            w.record(&Record::Random(s.random));
+        w.record(&Record::SecondsZero(session.began.saturating_sub(s.seconds.offset())));
+        if let Some(seed) = s.random.assigned() {
+            w.record(&Record::Random(seed));
         }
         if s.getopts.index != 0 || s.getopts.offset != 0 {
             let number = |n: usize| u32::try_from(n).unwrap_or(0);
@@ -310,8 +287,7 @@ impl Shell<'_> {
             w.record(&Record::Alias { name, text });
         }
         for (n, action) in s.traps.active().filter(|(n, _)| *n != traps::EXIT) {
-            let given = n < 64 && self.fixed_signals & events::bit(n) != 0;
-            if !given {
+            if !self.signals.is_fixed(n) {
                 let condition = traps::name(n);
                 w.record(&Record::Trap { condition: condition.as_bytes(), action });
             }
@@ -319,13 +295,13 @@ impl Shell<'_> {
         if !positional.is_empty() {
             w.record(&Record::Positional(positional.iter().map(|p| p.as_slice()).collect()));
         }
-        if !s.dirs.is_empty() {
-            w.record(&Record::Directories(s.dirs.iter().map(Vec::as_slice).collect()));
+        if !s.dirs.below().is_empty() {
+            w.record(&Record::Directories(s.dirs.below().iter().map(Vec::as_slice).collect()));
         }
-        for name in s.disabled_builtins.iter() {
+        for name in s.commands.disabled() {
             w.record(&Record::Disabled(name.as_bytes()));
         }
-        for (letter, (soft, hard)) in s.ulimits.iter() {
+        for (letter, (soft, hard)) in s.ulimits() {
             w.record(&Record::Limit { letter: *letter, soft: *soft, hard: *hard });
         }
         w.finish()
@@ -374,6 +350,79 @@ impl Shell<'_> {
         gone.sort_unstable();
         gone.iter().for_each(|name| w.record(&Record::NoFunction(name)));
     }
+}
+
+/// What taking up a state has found so far.
+struct Taking<'r> {
+    lost: Lost,
+    /// Both sets of options.
+    options: (u32, u64),
+    cwd: Option<&'r [u8]>,
+    /// Traps were set.
+    traps: bool,
+    /// The call has positional parameters of its own.
+    keeps_params: bool,
+    /// When the shell began, in seconds since the epoch.
+    began: i64,
+}
+
+impl Taking<'_> {
+    /// Switches an option that a session keeps.
+    fn option(&mut self, record: &Record<'_>) {
+        let (set, shopt) = &mut self.options;
+        match *record {
+            Record::Set { name, on } => match set_option(name) {
+                Some(o) if !CALL_OPTIONS.contains(&o) => {
+                    let bit = 1 << o as u8;
+                    *set = if on { *set | bit } else { *set & !bit };
+                }
+                _ => self.lost.add("option", name),
+            },
+            Record::Shopt { name, on } => match shopt_option(name) {
+                Some(o) if !CALL_SHOPTS.contains(&o) => {
+                    let bit = 1 << o as u8;
+                    *shopt = if on { *shopt | bit } else { *shopt & !bit };
+                }
+                _ => self.lost.add("option", name),
+            },
+            _ => {}
+        }
+    }
+}
+
+/// What could not be taken up.
+#[derive(Default)]
+struct Lost {
+    named: Vec<Vec<u8>>,
+    more: usize,
+}
+
+impl Lost {
+    fn add(&mut self, what: &str, name: &[u8]) {
+        match self.named.len() {
+            NAMED.. => self.more += 1,
+            _ => self.named.push([what.as_bytes(), b" ", name].concat()),
+        }
+    }
+
+    /// Names, and how many more there are.
+    fn named(&self) -> Option<(Vec<u8>, String)> {
+        let more = if self.more > 0 { format!(" and {} more", self.more) } else { String::new() };
+        (!self.named.is_empty()).then(|| (self.named.join(&b", "[..]), more))
+    }
+}
+
+/// A function as it was kept.
+fn function(f: &Function<'_>) -> (Name, FunctionDef) {
+    let def = FunctionDef {
+        function: Code { text: f.text.to_vec(), lines: lines_of(f.lines) }.into(),
+        source: Rc::new(f.source.to_vec()),
+        line: f.line,
+        export: f.attributes.contains(&b'x'),
+        readonly: f.attributes.contains(&b'r'),
+        trace: f.attributes.contains(&b't'),
+    };
+    (Rc::from(f.name), def)
 }
 
 /// The letters in the record of a function.

@@ -5,15 +5,20 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use box_sys::signal;
+use serde::{Deserialize, Serialize};
 use sh_expand::Str;
 
+/// The condition `EXIT`.
 pub const EXIT: u8 = 0;
+/// The condition `DEBUG`.
 pub const DEBUG: u8 = 65;
+/// The condition `ERR`.
 pub const ERR: u8 = 66;
+/// The condition `RETURN`.
 pub const RETURN: u8 = 67;
 
 /// Actions by condition; an empty action ignores the signal.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Traps {
     actions: Rc<BTreeMap<u8, Str>>,
     /// What `trap` lists in a subshell until it sets a trap of its own (POSIX XCU trap).
@@ -21,10 +26,11 @@ pub struct Traps {
     /// The shell runs beside another one, which has the keyboard: INT and QUIT are ignored unless
     /// there is an action for them.
     background: bool,
-    /// Fast answers to "is there one".
-    pub has_debug: bool,
-    pub has_err: bool,
-    pub has_return: bool,
+    /// Those with an action that is seen here: a quick answer.
+    seen: TrapSet,
+    /// The status that `exit` or `set -e` gave within the EXIT trap.
+    #[serde(skip)]
+    exit_status: Option<i32>,
 }
 
 /// A DEBUG trap out of force.
@@ -35,11 +41,24 @@ pub struct TakenDebug {
     seen: bool,
 }
 
+/// The traps as a function found them.
+#[derive(Debug)]
+pub struct Hidden {
+    /// Those that it does not see.
+    actions: Vec<(u8, Str)>,
+    /// Those that were seen around it.
+    around: TrapSet,
+    /// Those that it saw when it began.
+    inside: TrapSet,
+}
+
 impl Traps {
+    /// The action of a condition.
     pub fn get(&self, condition: u8) -> Option<&Str> {
         self.actions.get(&condition)
     }
 
+    /// Whether no condition has an action.
     pub fn is_empty(&self) -> bool {
         self.actions.is_empty()
     }
@@ -57,32 +76,84 @@ impl Traps {
             None => map.remove(&condition),
         };
         // Others stay hidden from the function that sets this one.
-        match condition {
-            DEBUG => self.has_debug = acts,
-            ERR => self.has_err = acts,
-            RETURN => self.has_return = acts,
-            _ => {}
+        if let Some(trap) = Trap::HIDDEN.into_iter().find(|t| t.condition() == condition) {
+            self.seen = self.seen.put(trap, acts);
         }
+    }
+
+    /// Whether there is an action that commands here see.
+    #[inline]
+    pub fn sees(&self, trap: Trap) -> bool {
+        self.seen.has(trap)
+    }
+
+    /// No command sees the DEBUG trap any more.
+    pub fn hide_debug(&mut self) {
+        self.seen = self.seen.without(Trap::Debug);
+    }
+
+    /// A function begins, which sees the traps of `reaching` only.
+    #[must_use]
+    pub(crate) fn enter_function(&mut self, reaching: TrapSet) -> Hidden {
+        let around = self.seen;
+        let mut actions = Vec::new();
+        for trap in Trap::HIDDEN {
+            if self.seen.has(trap) && !reaching.has(trap) {
+                self.seen = self.seen.without(trap);
+                let condition = trap.condition();
+                actions.extend(self.get(condition).map(|action| (condition, action.clone())));
+            }
+        }
+        Hidden { actions, around, inside: self.seen }
+    }
+
+    /// The function ends. What it set stays in force; else what was seen before is seen again, and what it did not see
+    /// and reset nevertheless is back.
+    pub(crate) fn leave_function(&mut self, hidden: Hidden) {
+        for (condition, action) in hidden.actions {
+            if self.get(condition).is_none() {
+                self.set(condition, Some(action));
+            }
+        }
+        for trap in Trap::HIDDEN {
+            if self.seen.has(trap) == hidden.inside.has(trap) {
+                self.seen = self.seen.put(trap, hidden.around.has(trap));
+            }
+        }
+    }
+
+    /// The status that `exit` or `set -e` gave within the EXIT trap.
+    pub fn exit_status(&self) -> Option<i32> {
+        self.exit_status
+    }
+
+    /// Notes that status.
+    pub fn set_exit_status(&mut self, status: Option<i32>) {
+        self.exit_status = status;
     }
 
     /// Removes the DEBUG trap for as long as a file is sourced.
     #[must_use]
     pub fn take_debug(&mut self) -> Option<TakenDebug> {
         let action = Rc::make_mut(&mut self.actions).remove(&DEBUG)?;
-        Some(TakenDebug { action, seen: std::mem::take(&mut self.has_debug) })
+        let seen = self.sees(Trap::Debug);
+        self.hide_debug();
+        Some(TakenDebug { action, seen })
     }
 
     /// Puts the DEBUG trap back, unless there is another one now.
     pub fn put_debug_back(&mut self, taken: TakenDebug) {
         if self.get(DEBUG).is_none() {
             Rc::make_mut(&mut self.actions).insert(DEBUG, taken.action);
-            self.has_debug = taken.seen;
+            self.seen = self.seen.put(Trap::Debug, taken.seen);
         }
     }
 
     fn sync(&mut self) {
-        let set = |c| self.actions.get(&c).is_some_and(|a: &Str| !a.is_empty());
-        (self.has_debug, self.has_err, self.has_return) = (set(DEBUG), set(ERR), set(RETURN));
+        for trap in Trap::HIDDEN {
+            let acts = self.actions.get(&trap.condition()).is_some_and(|a: &Str| !a.is_empty());
+            self.seen = self.seen.put(trap, acts);
+        }
     }
 
     /// What a listing shows, in order of the conditions.
@@ -122,26 +193,9 @@ impl Traps {
         }
     }
 
-    pub fn is_background(&self) -> bool {
-        self.background
-    }
-
     /// Whether a signal is ignored though it has no action.
     pub fn ignores_unlisted(&self, condition: u8) -> bool {
         self.background && condition == signal::QUIT && !self.actions.contains_key(&condition)
-    }
-
-    /// The traps of another shell: those in force and those that `trap` lists.
-    pub fn restore(
-        actions: BTreeMap<u8, Str>,
-        listed: BTreeMap<u8, Str>,
-        background: bool,
-    ) -> Traps {
-        let inherited = (listed != actions).then(|| Rc::new(listed));
-        let actions = Rc::new(actions);
-        let mut t = Traps { actions, inherited, background, ..Traps::default() };
-        t.sync();
-        t
     }
 }
 
@@ -173,7 +227,7 @@ pub fn name(condition: u8) -> String {
     }
 }
 
-/// A trap that does not run within itself.
+/// A condition that the shell itself looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trap {
     Debug,
@@ -182,24 +236,78 @@ pub enum Trap {
     Exit,
 }
 
-/// The traps whose actions run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Running(u8);
+impl Trap {
+    /// Those that functions need not see.
+    const HIDDEN: [Trap; 3] = [Trap::Debug, Trap::Return, Trap::Err];
 
-impl Running {
+    /// Its number among the conditions.
+    pub fn condition(self) -> u8 {
+        match self {
+            Trap::Debug => DEBUG,
+            Trap::Err => ERR,
+            Trap::Return => RETURN,
+            Trap::Exit => EXIT,
+        }
+    }
+}
+
+/// A set of such conditions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TrapSet(u8);
+
+impl TrapSet {
+    #[inline]
     pub fn has(self, trap: Trap) -> bool {
         self.0 & 1 << trap as u8 != 0
     }
 
     /// These and that one.
     #[must_use]
-    pub fn with(self, trap: Trap) -> Running {
-        Running(self.0 | 1 << trap as u8)
+    pub fn with(self, trap: Trap) -> TrapSet {
+        TrapSet(self.0 | 1 << trap as u8)
     }
 
     /// These but that one.
     #[must_use]
-    pub fn without(self, trap: Trap) -> Running {
-        Running(self.0 & !(1 << trap as u8))
+    pub fn without(self, trap: Trap) -> TrapSet {
+        TrapSet(self.0 & !(1 << trap as u8))
+    }
+
+    /// That one, too, if so; else not.
+    #[must_use]
+    pub fn put(self, trap: Trap, on: bool) -> TrapSet {
+        if on { self.with(trap) } else { self.without(trap) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Option<Str> {
+        Some(Rc::new(text.as_bytes().to_vec()))
+    }
+
+    #[test]
+    fn a_function_sees_the_traps_it_is_meant_to() {
+        let mut traps = Traps::default();
+        traps.set(DEBUG, text("d"));
+        traps.set(ERR, text("e"));
+        let hidden = traps.enter_function(TrapSet::default().with(Trap::Err));
+        assert!(!traps.sees(Trap::Debug) && traps.sees(Trap::Err));
+        traps.leave_function(hidden);
+        assert!(traps.sees(Trap::Debug) && traps.sees(Trap::Err));
+    }
+
+    #[test]
+    fn what_a_function_sets_stays_and_what_it_resets_unseen_comes_back() {
+        let mut traps = Traps::default();
+        traps.set(DEBUG, text("d"));
+        let hidden = traps.enter_function(TrapSet::default());
+        traps.set(RETURN, text("r"));
+        traps.set(DEBUG, None);
+        traps.leave_function(hidden);
+        assert!(traps.sees(Trap::Debug) && traps.sees(Trap::Return));
+        assert_eq!(traps.get(DEBUG), text("d").as_ref());
     }
 }

@@ -2,10 +2,13 @@
 //! substitutions. A program is spawned directly; shell code goes to a spawned shell together
 //! with the state it needs ([`crate::state::ship`]).
 
+use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 use std::rc::Rc;
 
 use box_sys::{Group, Pid, strerror};
+use sh_expand::Str;
 use sh_syntax::ast::{
     AndOr, Command, CommandKind, CommandWord, Coproc, Item, List, Pipeline, SimpleCommand, Stage,
     Word, WordPart,
@@ -18,6 +21,7 @@ use crate::shell::{Flow, Unwind};
 use crate::state::here::Context;
 use crate::state::options::SetOpt;
 use crate::state::ship;
+use crate::state::traps::Trap;
 use crate::state::vars::{ScopeKind, decimal};
 
 /// Code for a process of its own.
@@ -89,6 +93,17 @@ impl<'c> Detached<'c> {
     }
 }
 
+/// A simple command whose words are expanded.
+fn expanded_command(s: &SimpleCommand, c: &Command, argv: &[Str]) -> Command {
+    let quoted = argv.iter().map(|a| {
+        let raw = box_text::escape::at_q(a).into();
+        CommandWord::Word(Word { parts: vec![WordPart::Quoted(a.clone())], raw })
+    });
+    let simple = SimpleCommand { assignments: s.assignments.clone(), words: quoted.collect() };
+    let kind = CommandKind::Simple(simple);
+    Command { kind, redirects: c.redirects.clone(), line: c.line }
+}
+
 impl Shell<'_> {
     /// Starts code on a copy of the state whose descriptors `prepare` sets.
     pub(crate) fn detached(
@@ -128,12 +143,12 @@ impl Shell<'_> {
 
     fn start(&mut self, code: &Detached<'_>, pumps: &mut Pumps) -> Result<Started, Unwind> {
         // Of the command itself, not of what its expansions start.
-        let group = std::mem::take(&mut self.job_group);
+        let group = self.children.take_group();
         if let Some(line) = code.line() {
             self.state.line = line;
         }
         let Some((s, c)) = code.simple() else {
-            self.job_group = group;
+            self.children.group = group;
             return Ok(self.ship_code(code.list(), pumps));
         };
         let literal = match s.words.first() {
@@ -142,14 +157,14 @@ impl Shell<'_> {
         };
         self.enter(Context::Alone);
         if literal.is_some() && !self.is_external(c) {
-            self.job_group = group;
+            self.children.group = group;
             return Ok(self.ship_code(code.list(), pumps));
         }
         // Expanded here: this copy of the state is the new process's.
         self.state.line = c.line;
         self.budget.expansion_bytes = 0;
         self.last_subst = None;
-        if self.state.traps.has_debug {
+        if self.state.traps.sees(Trap::Debug) {
             self.run_debug_trap(c)?;
         }
         let words = self.expand_words(s)?;
@@ -157,50 +172,31 @@ impl Shell<'_> {
             return self.command(c).map(Started::Done);
         }
         let found = self.find_command(&words.argv[0]);
-        match found {
-            Found::Program(p) => {
-                self.state.vars.push_scope(ScopeKind::Temporary);
-                self.begin_program(&words, s)?;
-                match self.redirect_unscoped(c, true) {
-                    Ok(_) => {}
-                    Err(Some(u)) => return Err(u),
-                    Err(None) => return Ok(Started::Done(1)),
-                }
-                self.job_group = group;
-                match self.start_program(&p, &words.argv, pumps) {
-                    Ok(pid) => Ok(Started::Pid(pid)),
-                    Err(m) => self.command_missing(&m, &words.argv).map(Started::Done),
-                }
-            }
-            Found::Nothing(m) => {
-                self.state.vars.push_scope(ScopeKind::Temporary);
-                self.begin_program(&words, s)?;
-                match self.redirect_unscoped(c, true) {
-                    Ok(_) => {}
-                    Err(Some(u)) => return Err(u),
-                    Err(None) => return Ok(Started::Done(1)),
-                }
-                self.command_missing(&m, &words.argv).map(Started::Done)
-            }
-            // A builtin or function whose name came out of an expansion: its words are expanded, do not do it twice.
-            Found::Builtin(_) | Found::Function(_) => {
-                let quoted = words.argv.iter().map(|a| {
-                    CommandWord::Word(Word {
-                        parts: vec![WordPart::Quoted(a.clone())],
-                        raw: box_text::escape::at_q(a).into(),
-                    })
-                });
-                let simple =
-                    SimpleCommand { assignments: s.assignments.clone(), words: quoted.collect() };
-                let command = Command {
-                    kind: CommandKind::Simple(simple),
-                    redirects: c.redirects.clone(),
-                    line: c.line,
-                };
-                self.job_group = group;
-                Ok(self.ship_code(Detached::Command(&command).list(), pumps))
-            }
+        if let Found::Builtin(_) | Found::Function(_) = found {
+            // Its name came out of an expansion: its words are expanded, do not do it twice.
+            let command = expanded_command(s, c, &words.argv);
+            self.children.group = group;
+            return Ok(self.ship_code(Detached::Command(&command).list(), pumps));
         }
+        self.state.vars.push_scope(ScopeKind::Temporary);
+        self.begin_program(&words, s)?;
+        match self.redirect_unscoped(c, true) {
+            Ok(_) => {}
+            Err(Some(u)) => return Err(u),
+            Err(None) => return Ok(Started::Done(1)),
+        }
+        let missing = match found {
+            Found::Program(p) => {
+                self.children.group = group;
+                match self.start_program(&p, &words.argv, pumps) {
+                    Ok(pid) => return Ok(Started::Pid(pid)),
+                    Err(missing) => missing,
+                }
+            }
+            Found::Nothing(missing) => missing,
+            Found::Builtin(_) | Found::Function(_) => return Ok(Started::Done(0)),
+        };
+        self.command_missing(&missing, &words.argv).map(Started::Done)
     }
 
     /// Runs code in a spawned shell that gets a copy of this state.
@@ -235,84 +231,93 @@ impl Shell<'_> {
     pub(crate) fn background(&mut self, a: &AndOr) -> Flow {
         self.tick()?;
         self.sync_output();
-        let running = self.state.jobs.list.iter().filter(|j| !j.is_done()).count() as u64;
-        if running >= self.budget.limits.background {
-            self.reap();
-            let running = self.state.jobs.list.iter().filter(|j| !j.is_done()).count() as u64;
-            if running >= self.budget.limits.background {
-                self.error(&[b"limit reached: too many background processes"]);
-                return Err(Unwind::Exit(1));
-            }
-        }
+        self.check_background()?;
         let text = sh_syntax::print::list(&Detached::AndOr(a).list()).trim_ascii_end().to_vec();
         let mut pumps = Pumps::default();
-        let unattended = !self.state.options.has(SetOpt::Monitor);
-        let null = match std::fs::File::open("/dev/null") {
-            Ok(f) if unattended => Some(Desc::File(Rc::new(OpenFile::new(Rc::new(f), false)))),
+        // With job control it keeps the terminal and the keyboard's signals, and gets a group of its own.
+        let attended = self.state.options.has(SetOpt::Monitor);
+        let null = match self.sys.open(Path::new("/dev/null"), File::options().read(true)) {
+            Ok(f) if !attended => Some(Desc::File(Rc::new(OpenFile::new(Rc::new(f), false)))),
             _ => None,
         };
-        let saved = unattended.then(|| self.state.traps.clone());
-        if unattended {
+        let saved = (!attended).then(|| self.state.traps.clone());
+        if !attended {
             self.state.traps.enter_background();
         }
+        let group = if attended { Group::New } else { Group::Inherit };
         let pipeline = a.rest.is_empty() && a.first.timed.is_none();
-        if pipeline && self.track_commands {
+        if pipeline && self.mentions.commands {
             for stage in &a.first.stages {
                 self.note_stage(&stage.command);
             }
         }
-        let mut started = Vec::new();
-        let mut group = match unattended {
-            true => Group::Inherit,
-            false => Group::New,
-        };
-        if pipeline && a.first.stages.len() > 1 {
-            let mut input = null.map(Some);
-            let count = a.first.stages.len();
-            for (i, stage) in a.first.stages.iter().enumerate() {
-                self.job_group = group;
-                if i + 1 < count {
-                    let (s, next) = self.early_stage(stage, input.take(), &mut pumps);
-                    started.push(s);
-                    input = Some(next);
-                } else {
-                    let stdin = input.take();
-                    started.push(self.detached(
-                        |s| {
-                            if let Some(stdin) = stdin {
-                                s.state.fds.set(0, stdin);
-                            }
-                        },
-                        Detached::Command(&stage.command),
-                        &mut pumps,
-                    ));
-                }
-                if let (Group::New, Some(Started::Pid(leader))) = (group, started.last()) {
-                    group = Group::Of(*leader);
-                }
+        let started = match a.first.stages.as_slice() {
+            [before @ .., last] if pipeline && !before.is_empty() => {
+                self.background_stages(before, last, null, group, &mut pumps)
             }
-        } else {
-            self.job_group = group;
-            started.push(self.detached(
-                |s| {
-                    if null.is_some() {
-                        s.state.fds.set(0, null);
-                    }
-                },
-                Detached::AndOr(a),
-                &mut pumps,
-            ));
-        }
-        self.job_group = Group::Inherit;
+            _ => {
+                self.children.group = group;
+                let code = Detached::AndOr(a);
+                vec![self.detached(|s| s.begin_at(null.map(Some)), code, &mut pumps)]
+            }
+        };
+        self.children.group = Group::Inherit;
         if let Some(traps) = saved {
             self.state.traps = traps;
         }
         let id = self.add_job(&started, text, pumps);
-        if self.state.options.interactive {
-            let pid = self.state.last_background.unwrap_or(0);
+        if self.state.options.is_interactive() {
+            let pid = self.state.ids.last_background.unwrap_or(0);
             self.err(format!("[{id}] {pid}\n").as_bytes());
         }
         Ok(0)
+    }
+
+    /// Refuses one process in the background too many.
+    fn check_background(&mut self) -> Result<(), Unwind> {
+        let running = |s: &Self| s.state.jobs.list().iter().filter(|j| !j.is_done()).count() as u64;
+        if running(self) < self.budget.limits.background {
+            return Ok(());
+        }
+        self.reap();
+        if running(self) < self.budget.limits.background {
+            return Ok(());
+        }
+        self.error(&[b"limit reached: too many background processes"]);
+        Err(Unwind::Exit(1))
+    }
+
+    /// The stages of a pipeline in the background, in a group that the first one leads.
+    fn background_stages(
+        &mut self,
+        before: &[Stage],
+        last: &Stage,
+        null: Option<Desc>,
+        mut group: Group,
+        pumps: &mut Pumps,
+    ) -> Vec<Started> {
+        let mut started = Vec::new();
+        let mut input = null.map(Some);
+        for stage in before {
+            self.children.group = group;
+            let (s, next) = self.early_stage(stage, input, pumps);
+            if let (Group::New, Started::Pid(leader)) = (group, s) {
+                group = Group::Of(leader);
+            }
+            started.push(s);
+            input = Some(next);
+        }
+        self.children.group = group;
+        let code = Detached::Command(&last.command);
+        started.push(self.detached(|s| s.begin_at(input), code, pumps));
+        started
+    }
+
+    /// Reads from there, if that is said.
+    fn begin_at(&mut self, input: Option<Option<Desc>>) {
+        if let Some(input) = input {
+            self.state.fds.set(0, input);
+        }
     }
 
     /// Puts started processes on the job list and sets `$!`.
@@ -323,15 +328,14 @@ impl Shell<'_> {
             match s {
                 Started::Pid(pid) => pids.push(*pid),
                 Started::Done(status) => {
-                    self.next_pseudo_pid += 1;
-                    let pid = self.state.shell_pid.wrapping_add(1_000_000 + self.next_pseudo_pid);
+                    let pid = self.state.ids.pseudo(self.children.next_pseudo());
                     pids.push(pid);
                     ended.push((pid, *status));
                 }
             }
         }
-        self.state.last_background = pids.last().copied();
-        let jobs = Rc::make_mut(&mut self.state.jobs);
+        self.state.ids.last_background = pids.last().copied();
+        let jobs = &mut self.state.jobs;
         let id = jobs.add(pids, text, pumps.into_job());
         for (pid, status) in ended {
             jobs.set_status(pid, status);
@@ -372,7 +376,7 @@ impl Shell<'_> {
         if let Err(e) = self.set_array(&name, array) {
             return Err(self.expansion_failed(e));
         }
-        let pid = self.state.last_background.unwrap_or(0);
+        let pid = self.state.ids.last_background.unwrap_or(0);
         self.set_quietly(&[name.as_slice(), b"_PID"].concat(), &decimal(i64::from(pid)));
         Ok(0)
     }

@@ -27,76 +27,11 @@ impl Shell<'_> {
         special: bool,
     ) -> Result<(), Unwind> {
         for a in list {
-            let name = match self.follow(&a.name) {
-                Ok(t) => shown(&t.name).to_vec(),
-                Err(e) => return Err(self.expansion_failed(e)),
-            };
-            if a.subscript.is_none() {
-                if let Err(e) = self.check_array_writable(&name, &a.name) {
-                    // POSIX mode gives up what is under way for it, before a special builtin the
-                    // script (bash manual 6.11).
-                    if self.state.options.has(SetOpt::Posix) {
-                        return Err(match special {
-                            true => self.assignment_failed(e),
-                            false => self.expansion_failed(e),
-                        });
-                    }
-                    self.error(&[&e.message()]);
-                    self.refused()?;
-                    continue;
+            if a.subscript.is_some() {
+                // Its name is followed all the same.
+                if let Err(e) = self.follow(&a.name).map(drop) {
+                    return Err(self.expansion_failed(e));
                 }
-                // The value may refer to the variable itself, so it is expanded before it is hidden.
-                let value = match &a.value {
-                    AssignValue::Scalar(word) => sh_expand::expand_assignment_value(self, word),
-                    AssignValue::Array(elements) => self.compound_text(elements),
-                };
-                let value = match value {
-                    Ok(v) => v,
-                    Err(e) => return Err(self.expansion_failed(e)),
-                };
-                let traced = (self.tracing() && !a.append).then(|| value.clone());
-                let level = self.state.vars.level();
-                let old = self.state.vars.get(&name).cloned();
-                let v = self.state.vars.declare(&name, level);
-                if let Some(old) = old {
-                    if a.append {
-                        // The sum is made as the variable has it; the copy has no attributes.
-                        v.attrs.integer = old.attrs.integer;
-                        v.attrs.lowercase = old.attrs.lowercase;
-                        v.attrs.uppercase = old.attrs.uppercase;
-                        v.attrs.capitalize = old.attrs.capitalize;
-                        v.slot = match old.text() {
-                            Some(t) => Slot::Scalar(t),
-                            None => Slot::Unset,
-                        };
-                    }
-                    if let Slot::Dynamic(_) = old.slot {
-                        v.slot = old.slot;
-                    }
-                }
-                v.attrs.export = true;
-                v.temporary = Some(Temporary::default());
-                let r = if a.append {
-                    self.append_scalar(&name, value)
-                } else {
-                    self.set_scalar(&name, value)
-                };
-                let v = self.state.vars.entry(&name);
-                v.attrs.integer = false;
-                v.attrs.lowercase = false;
-                v.attrs.uppercase = false;
-                v.attrs.capitalize = false;
-                self.state.vars.touch_env();
-                if let Err(e) = r {
-                    return Err(self.assignment_failed(e));
-                }
-                if self.tracing() {
-                    // Of `a+=x` the sum.
-                    let sum = || self.state.vars.get(&name).and_then(Var::text).unwrap_or_default();
-                    let value = value_quote(&traced.unwrap_or_else(sum));
-                    self.trace_text(&[&a.name, &b"="[..], &value].concat());
-                }
-            } else {
                 let value = match &a.value {
                     AssignValue::Scalar(word) => word.raw.len() + 1,
                     AssignValue::Array(_) => 0,
@@ -104,9 +39,83 @@ impl Shell<'_> {
                 let place = &a.raw[..a.raw.len() - value];
                 let place = place.strip_suffix(b"+").unwrap_or(place);
                 self.error(&[b"`", place, b"': not a valid identifier"]);
+                continue;
             }
+            self.temporary_assignment(a, special)?;
         }
         Ok(())
+    }
+
+    /// One of them, to a whole variable.
+    fn temporary_assignment(&mut self, a: &Assignment, special: bool) -> Result<(), Unwind> {
+        let name = match self.follow(&a.name) {
+            Ok(t) => shown(&t.name).to_vec(),
+            Err(e) => return Err(self.expansion_failed(e)),
+        };
+        if let Err(e) = self.check_array_writable(&name, &a.name) {
+            // POSIX mode gives up what is under way for it, before a special builtin the
+            // script (bash manual 6.11).
+            if self.state.options.has(SetOpt::Posix) {
+                return Err(match special {
+                    true => self.assignment_failed(e),
+                    false => self.expansion_failed(e),
+                });
+            }
+            self.error(&[&e.message()]);
+            return self.refused().map(drop);
+        }
+        // The value may refer to the variable itself, so it is expanded before it is hidden.
+        let value = match &a.value {
+            AssignValue::Scalar(word) => sh_expand::expand_assignment_value(self, word),
+            AssignValue::Array(elements) => self.compound_text(elements),
+        };
+        let value = match value {
+            Ok(v) => v,
+            Err(e) => return Err(self.expansion_failed(e)),
+        };
+        let traced = (self.tracing() && !a.append).then(|| value.clone());
+        self.declare_temporary(&name, a.append);
+        let done = match a.append {
+            true => self.append_scalar(&name, value),
+            false => self.set_scalar(&name, value),
+        };
+        let attrs = &mut self.state.vars.entry(&name).attrs;
+        (attrs.integer, attrs.lowercase) = (false, false);
+        (attrs.uppercase, attrs.capitalize) = (false, false);
+        self.state.vars.touch_env();
+        if let Err(e) = done {
+            return Err(self.assignment_failed(e));
+        }
+        if self.tracing() {
+            // Of `a+=x` the sum.
+            let sum = || self.state.vars.get(&name).and_then(Var::text).unwrap_or_default();
+            let value = value_quote(&traced.unwrap_or_else(sum));
+            self.trace_text(&[&a.name, &b"="[..], &value].concat());
+        }
+        Ok(())
+    }
+
+    /// A variable of the scope just pushed, in front of the one there is; `append`: with its value and what converts
+    /// values.
+    fn declare_temporary(&mut self, name: &[u8], append: bool) {
+        let level = self.state.vars.level();
+        let old = self.state.vars.get(name).cloned();
+        let v = self.state.vars.declare(name, level);
+        if let Some(old) = old {
+            if append {
+                // The sum is made as the variable has it; the copy has no attributes.
+                v.attrs.integer = old.attrs.integer;
+                v.attrs.lowercase = old.attrs.lowercase;
+                v.attrs.uppercase = old.attrs.uppercase;
+                v.attrs.capitalize = old.attrs.capitalize;
+                v.slot = old.text().map_or(Slot::Unset, Slot::Scalar);
+            }
+            if let Slot::Dynamic(_) = old.slot {
+                v.slot = old.slot;
+            }
+        }
+        v.attrs.export = true;
+        v.temporary = Some(Temporary::default());
     }
 
     /// The trace of a command behind its assignments, which `PS4` does not see any more.

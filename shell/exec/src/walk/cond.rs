@@ -193,7 +193,7 @@ impl Shell<'_> {
             None => split_reference(text),
         };
         if let (None, Some(n)) = (sub, positional(text)) {
-            return Ok(n <= self.state.positional.len() as u64);
+            return Ok(n <= self.state.params.list().len() as u64);
         }
         if !is_name(name) || sub == Some(b"") {
             return Ok(false);
@@ -215,40 +215,49 @@ impl Shell<'_> {
                 // For an associative array @ is a key.
                 Some(sh_expand::Value::Assoc(a)) => a.get(&s).is_some(),
             }),
-            Some(s) => {
-                let assoc = self.is_assoc(&base);
-                let key = if literal && assoc {
-                    OwnedKey::Name(s)
-                } else if literal && quoted_subscript(&s) != s {
-                    // What an expansion gave is not expanded again: nothing of it is active.
-                    let text = unquoted(&quoted_subscript(&s));
-                    let index = arith::eval_text(self, &text);
-                    OwnedKey::Index(index.map_err(|e| e.at(Site::Subscript))?)
-                } else {
-                    match sh_expand::subscript_text_key(self, &base, &s) {
-                        Err(e) if assoc && e.is_missing_element() => return Ok(false),
-                        key => key?,
-                    }
-                };
-                let nowhere = match &key {
-                    OwnedKey::Index(index @ ..0) => match &value {
-                        Some(sh_expand::Value::Indexed(array)) => array.resolve(*index).is_none(),
-                        _ => true,
-                    },
-                    OwnedKey::Name(name) => !literal && name.is_empty(),
-                    OwnedKey::Index(_) => false,
-                };
-                if nowhere {
-                    let e = Cause::BadSubscript { name: base.to_vec(), subscript: None }.into();
-                    if self.state.options.has(SetOpt::ErrExit) {
-                        return Err(e);
-                    }
-                    self.tell(b"", &e);
-                    return Ok(false);
-                }
-                Ok(self.element_text(&base, &key).is_some())
-            }
+            Some(s) => self.element_test(&base, &s, value, literal),
         }
+    }
+
+    /// `-v name[subscript]` of one element.
+    fn element_test(
+        &mut self,
+        base: &[u8],
+        subscript: &[u8],
+        value: Option<sh_expand::Value>,
+        literal: bool,
+    ) -> Result<bool, ExpandError> {
+        let assoc = self.is_assoc(base);
+        let quoted = quoted_subscript(subscript);
+        let key = if literal && assoc {
+            OwnedKey::Name(subscript.to_vec())
+        } else if literal && quoted != subscript {
+            // What an expansion gave is not expanded again: nothing of it is active.
+            let index = arith::eval_text(self, &unquoted(&quoted));
+            OwnedKey::Index(index.map_err(|e| e.at(Site::Subscript))?)
+        } else {
+            match sh_expand::subscript_text_key(self, base, subscript) {
+                Err(e) if assoc && e.is_missing_element() => return Ok(false),
+                key => key?,
+            }
+        };
+        let nowhere = match &key {
+            OwnedKey::Index(index @ ..0) => match &value {
+                Some(sh_expand::Value::Indexed(array)) => array.resolve(*index).is_none(),
+                _ => true,
+            },
+            OwnedKey::Name(name) => !literal && name.is_empty(),
+            OwnedKey::Index(_) => false,
+        };
+        if nowhere {
+            let e = Cause::BadSubscript { name: base.to_vec(), subscript: None }.into();
+            if self.state.options.has(SetOpt::ErrExit) {
+                return Err(e);
+            }
+            self.tell(b"", &e);
+            return Ok(false);
+        }
+        Ok(self.element_text(base, &key).is_some())
     }
 }
 
@@ -332,26 +341,33 @@ fn op_name(op: CondOp) -> &'static [u8] {
     }
 }
 
-/// `text =~ pattern`, setting BASH_REMATCH; `None` for an invalid pattern. The last pattern is
-/// kept compiled, since a loop mostly uses one.
+/// The regular expression used last. It is kept compiled, since a loop mostly uses one.
+#[derive(Default)]
+pub(crate) struct LastRegex(Option<(Vec<u8>, bool, Rc<Regex>)>);
+
+impl LastRegex {
+    /// The compiled pattern; `None` for an invalid one.
+    fn get(&mut self, pattern: &[u8], nocase: bool, utf8: bool) -> Option<Rc<Regex>> {
+        if let Some((p, n, re)) = &self.0
+            && p == pattern
+            && *n == nocase
+        {
+            return Some(re.clone());
+        }
+        let mut options = Options::new(Syntax::EreRegcomp);
+        options.icase = nocase;
+        options.utf8 = utf8;
+        let re = Rc::new(Regex::new(pattern, &options).ok()?);
+        self.0 = Some((pattern.to_vec(), nocase, re.clone()));
+        Some(re)
+    }
+}
+
+/// `text =~ pattern`, setting BASH_REMATCH; `None` for an invalid pattern.
 pub(crate) fn regex_match(shell: &mut Shell<'_>, text: &[u8], pattern: &[u8]) -> Option<bool> {
     let o = shell.state.options.expand();
     let (nocase, utf8) = (o.nocasematch, !o.c_locale);
-    let cached = match &shell.regex_cache {
-        Some((p, n, re)) if p == pattern && *n == nocase => Some(re.clone()),
-        _ => None,
-    };
-    let re = match cached {
-        Some(re) => re,
-        None => {
-            let mut options = Options::new(Syntax::EreRegcomp);
-            options.icase = nocase;
-            options.utf8 = utf8;
-            let re = Rc::new(Regex::new(pattern, &options).ok()?);
-            shell.regex_cache = Some((pattern.to_vec(), nocase, re.clone()));
-            re
-        }
-    };
+    let re = shell.regex.get(pattern, nocase, utf8)?;
     let mut groups = Captures::default();
     let matched = re.captures_at(text, 0, &mut groups);
     let mut array = sh_expand::array::IndexedArray::new();

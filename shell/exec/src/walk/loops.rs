@@ -10,6 +10,7 @@ use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::here::Context;
 use crate::state::options::SetOpt;
+use crate::state::traps::Trap;
 use crate::state::vars::OUTERMOST;
 
 impl Shell<'_> {
@@ -61,7 +62,7 @@ impl Shell<'_> {
 
     /// The words a `for` or `select` goes over.
     fn loop_words(&mut self, f: &For) -> Result<Rc<Vec<Str>>, Unwind> {
-        let Some(words) = &f.words else { return Ok(self.state.positional.clone()) };
+        let Some(words) = &f.words else { return Ok(self.state.params.list().clone()) };
         self.budget.expansion_bytes = 0;
         match sh_expand::expand_words(self, words) {
             Ok(out) => Ok(Rc::new(out)),
@@ -97,7 +98,7 @@ impl Shell<'_> {
                 self.error(&[&e.message()]);
                 self.refused()?;
                 let options = &self.state.options;
-                match options.has(SetOpt::Posix) && !options.interactive {
+                match options.has(SetOpt::Posix) && !options.is_interactive() {
                     // POSIX 2.8.1: a variable assignment error ends the shell.
                     true => Err(Unwind::Exit(self.status_given_up())),
                     false => Ok(false),
@@ -144,7 +145,7 @@ impl Shell<'_> {
     fn bad_loop_name(&mut self, f: &For, ends: bool) -> Flow {
         self.error(&[b"`", &f.name, b"': not a valid identifier"]);
         let options = &self.state.options;
-        match ends && options.has(SetOpt::Posix) && !options.interactive {
+        match ends && options.has(SetOpt::Posix) && !options.is_interactive() {
             true => Err(self.ends_with(2)),
             false => Ok(1),
         }
@@ -186,10 +187,10 @@ impl Shell<'_> {
         c: &Command,
     ) -> Result<Option<i64>, Unwind> {
         self.state.line = c.line;
-        if self.track_commands || self.state.traps.has_debug {
+        if self.mentions.commands || self.state.traps.sees(Trap::Debug) {
             self.note_command(|| [b"((", a.word.raw.as_ref(), b"))"].concat());
         }
-        if self.state.traps.has_debug {
+        if self.state.traps.sees(Trap::Debug) {
             self.run_debug_action()?;
         }
         self.budget.expansion_bytes = 0;

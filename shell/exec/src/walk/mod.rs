@@ -42,6 +42,7 @@ use crate::state::options::SetOpt;
 
 pub(crate) use background::{Detached, Started};
 pub(crate) use before::SCOPED;
+pub(crate) use cond::LastRegex;
 pub use simple::Operand;
 
 /// How a command ended that nothing unwinds.
@@ -105,60 +106,59 @@ impl Shell<'_> {
         }
         self.tick()?;
         self.check_depth()?;
-        if self.state.options.has(SetOpt::NoExec) && !self.state.options.interactive {
+        if self.state.options.has(SetOpt::NoExec) && !self.state.options.is_interactive() {
             return Ok(Ran::begun(0));
         }
         if let CommandKind::Subshell(_) = c.kind {
             self.note_subshell(c);
         }
         let subs = self.process_subs.len();
-        let r = if c.redirects.is_empty() {
-            self.compound(c).map(Ran::begun)
-        } else {
-            // Messages tell the line of the last simple command, as bash's do.
-            // The ERR trap of a failed redirection has the line of the command before this one.
-            let line = match self.line_before {
-                (begun, before) if begun == self.state.line => before,
-                _ => self.state.line,
-            };
-            if matches!(c.kind, CommandKind::Subshell(_)) {
-                self.state.line = c.line;
-            }
-            let outer = self.state.outer_fds.clone();
-            if outer.is_none() && !matches!(c.kind, CommandKind::Subshell(_)) {
-                self.state.outer_fds = Some(self.state.fds.clone());
-            }
-            let redirected = self.redirect(&c.redirects);
-            let done = match redirected {
-                Ok(saved) => {
-                    let r = self.compound(c);
-                    self.restore(saved);
-                    r.map(Ran::begun)
-                }
-                Err(unwind) => match unwind {
-                    Some(
-                        Unwind::Exit(s)
-                        | Unwind::GiveUp(s)
-                        | Unwind::Discard(s)
-                        | Unwind::Abandon(s),
-                    ) if matches!(c.kind, CommandKind::Subshell(_)) => Ok(Ran::begun(s)),
-                    Some(u) => Err(u),
-                    None => {
-                        self.set_status(1);
-                        // Nothing inside of the command can have failed instead.
-                        let failed = match negated {
-                            true => Ok(()),
-                            false => self.failed_unless_checked(c, line),
-                        };
-                        failed.map(|()| Ran { status: 1, begun: false })
-                    }
-                },
-            };
-            self.state.outer_fds = outer;
-            done
+        let r = match c.redirects.is_empty() {
+            true => self.compound(c).map(Ran::begun),
+            false => self.redirected_compound(c, negated),
         };
         self.end_process_subs(subs);
         r
+    }
+
+    /// A compound command with redirections.
+    fn redirected_compound(&mut self, c: &Command, negated: bool) -> Result<Ran, Unwind> {
+        let is_subshell = matches!(c.kind, CommandKind::Subshell(_));
+        // Messages tell the line of the last simple command, as bash's do.
+        // The ERR trap of a failed redirection has the line of the command before this one.
+        let line = match self.line_before {
+            (begun, before) if begun == self.state.line => before,
+            _ => self.state.line,
+        };
+        if is_subshell {
+            self.state.line = c.line;
+        }
+        let outer = self.state.outer_fds.clone();
+        if outer.is_none() && !is_subshell {
+            self.state.outer_fds = Some(self.state.fds.clone());
+        }
+        let done = match self.redirect(&c.redirects) {
+            Ok(saved) => {
+                let r = self.compound(c);
+                self.restore(saved);
+                r.map(Ran::begun)
+            }
+            Err(Some(
+                Unwind::Exit(s) | Unwind::GiveUp(s) | Unwind::Discard(s) | Unwind::Abandon(s),
+            )) if is_subshell => Ok(Ran::begun(s)),
+            Err(Some(unwind)) => Err(unwind),
+            Err(None) => {
+                self.set_status(1);
+                // Nothing inside of the command can have failed instead.
+                let failed = match negated {
+                    true => Ok(()),
+                    false => self.failed_unless_checked(c, line),
+                };
+                failed.map(|()| Ran { status: 1, begun: false })
+            }
+        };
+        self.state.outer_fds = outer;
+        done
     }
 
     fn compound(&mut self, c: &Command) -> Flow {
@@ -227,7 +227,11 @@ impl Shell<'_> {
         }
         if self.state.options.has(SetOpt::Posix) && !crate::state::assign::is_name(&f.name) {
             self.error(&[b"`", &f.name, b"': not a valid identifier"]);
-            return if self.state.options.interactive { Ok(1) } else { Err(self.ends_with(2)) };
+            return if self.state.options.is_interactive() {
+                Ok(1)
+            } else {
+                Err(self.ends_with(2))
+            };
         }
         if self.state.functions.get(&*f.name).is_some_and(|d| d.readonly) {
             self.error(&[&f.name, b": readonly function"]);
@@ -235,12 +239,14 @@ impl Shell<'_> {
         }
         if self.state.options.has(SetOpt::Posix) && crate::builtin::is_special(&f.name) {
             self.error(&[b"`", &f.name, b"': is a special builtin"]);
-            return if self.state.options.interactive { Ok(1) } else { Err(self.ends_with(2)) };
+            return if self.state.options.is_interactive() {
+                Ok(1)
+            } else {
+                Err(self.ends_with(2))
+            };
         }
-        let source = match self.state.frames.last() {
-            Some(frame) => frame.source.clone(),
-            None => std::rc::Rc::new(b"environment".to_vec()),
-        };
+        let source = self.state.calls.source().cloned();
+        let source = source.unwrap_or_else(|| std::rc::Rc::new(b"environment".to_vec()));
         let old = self.state.functions.get(&*f.name);
         let def = FunctionDef {
             function: f.clone().into(),

@@ -10,6 +10,7 @@ use crate::shell::{Flow, Unwind};
 use crate::state::PipeStatus;
 use crate::state::here::Context;
 use crate::state::options::SetOpt;
+use crate::state::traps::Trap;
 
 /// Whether a failure of this command is one that `set -e` looks at; compound commands
 /// had their say when the command inside of them failed.
@@ -24,6 +25,20 @@ fn fails_by_itself(c: &Command) -> bool {
     )
 }
 
+/// How the stages of a pipeline ended.
+struct RanStages {
+    status: i32,
+    /// It is no compound command whose redirections failed.
+    begun: bool,
+    /// Of each, if there are several.
+    statuses: Rc<Vec<i32>>,
+}
+
+/// The line of a pipeline's first command.
+fn first_line(p: &Pipeline) -> u32 {
+    p.stages.first().map_or(0, |s| s.command.line)
+}
+
 impl Shell<'_> {
     pub(crate) fn pipeline(&mut self, p: &Pipeline) -> Flow {
         if p.timed.is_some() {
@@ -33,70 +48,32 @@ impl Shell<'_> {
     }
 
     pub(crate) fn untimed(&mut self, p: &Pipeline) -> Flow {
-        if self.state.options.has(SetOpt::NoExec) && !self.state.options.interactive {
+        if self.state.options.has(SetOpt::NoExec) && !self.state.options.is_interactive() {
             return Ok(0);
         }
         // bash looks at these when the pipeline begins: `! { set -e; ... }` does exit, and a
         // function that sets an ERR trap and fails does not run it.
-        let trapped = self.state.traps.has_err;
+        let trapped = self.state.traps.sees(Trap::Err);
         // Of a simple command or a subshell alone in its process the shell takes no notice that it
         // fails.
         let alone = self.state.here.alone;
         let ignoring = p.negated && self.state.options.has(SetOpt::ErrExit);
-        let status = match p.stages.as_slice() {
-            [] => 0,
-            [stage] => {
-                let r = match ignoring {
-                    true => self.within(Context::Condition, |s| s.one_stage(&stage.command, true)),
-                    false => self.one_stage(&stage.command, p.negated),
-                };
-                if p.negated && matches!(r, Err(Unwind::Break(_) | Unwind::Continue(_))) {
-                    // `! break` fails.
-                    self.state.status = i32::from(self.state.status == 0);
-                }
-                let Ran { status, begun } = r?;
-                if p.negated && !begun {
-                    // Of a compound command whose redirections failed bash does not negate that.
-                    self.state.status = status;
-                    return Ok(status);
-                }
-                status
-            }
-            stages => {
-                let statuses = if ignoring {
-                    self.within(Context::Condition, |s| s.run_stages(stages))?
-                } else {
-                    self.run_stages(stages)?
-                };
-                let status = if self.state.options.has(SetOpt::PipeFail) {
-                    statuses.iter().rev().copied().find(|s| *s != 0).unwrap_or(0)
-                } else {
-                    statuses.last().copied().unwrap_or(0)
-                };
-                // To bash a subshell that ends a pipeline fails twice: by itself, then as the pipeline.
-                if let Some(stage) = stages.last()
-                    && status != 0
-                    && matches!(stage.command.kind, CommandKind::Subshell(_))
-                {
-                    self.state.status = status;
-                    let line = stages.first().map_or(0, |s| s.command.line);
-                    if !p.negated {
-                        self.failed(status, line, trapped)?;
-                    } else if !self.state.here.condition && trapped {
-                        self.run_err_trap(line)?;
-                    }
-                }
-                self.state.pipe_status = PipeStatus::Many(Rc::new(statuses));
-                status
-            }
-        };
+        let ran = match ignoring {
+            true => self.within(Context::Condition, |s| s.stages_of(p)),
+            false => self.stages_of(p),
+        }?;
+        if p.stages.len() > 1 {
+            self.note_last_subshell(p, ran.status, trapped)?;
+            self.state.pipe_status = PipeStatus::Many(ran.statuses);
+        }
         if p.negated {
-            let status = i32::from(status == 0);
+            // Of a compound command whose redirections failed bash does not negate that.
+            let status = if ran.begun { i32::from(ran.status == 0) } else { ran.status };
             self.state.status = status;
             return Ok(status);
         }
-        self.state.status = status;
-        if status != 0 {
+        self.state.status = ran.status;
+        if ran.status != 0 {
             let checked = match p.stages.as_slice() {
                 [stage] if alone => {
                     matches!(stage.command.kind, CommandKind::Arith(_) | CommandKind::Cond(_))
@@ -105,11 +82,51 @@ impl Shell<'_> {
                 stages => !stages.is_empty(),
             };
             if checked {
-                let line = p.stages.first().map_or(0, |s| s.command.line);
-                self.failed(status, line, trapped)?;
+                self.failed(ran.status, first_line(p), trapped)?;
             }
         }
-        Ok(status)
+        Ok(ran.status)
+    }
+
+    /// Runs the stages: the pipeline's status, and the statuses of several.
+    fn stages_of(&mut self, p: &Pipeline) -> Result<RanStages, Unwind> {
+        let [stage] = p.stages.as_slice() else {
+            let statuses = self.run_stages(&p.stages)?;
+            let last = match self.state.options.has(SetOpt::PipeFail) {
+                true => statuses.iter().rev().find(|s| **s != 0),
+                false => statuses.last(),
+            };
+            let status = last.copied().unwrap_or(0);
+            return Ok(RanStages { status, begun: true, statuses: Rc::new(statuses) });
+        };
+        let r = self.one_stage(&stage.command, p.negated);
+        if p.negated && matches!(r, Err(Unwind::Break(_) | Unwind::Continue(_))) {
+            // `! break` fails.
+            self.state.status = i32::from(self.state.status == 0);
+        }
+        let Ran { status, begun } = r?;
+        Ok(RanStages { status, begun, statuses: Rc::default() })
+    }
+
+    /// To bash a subshell that ends a pipeline fails twice: by itself, then as the pipeline.
+    fn note_last_subshell(
+        &mut self,
+        p: &Pipeline,
+        status: i32,
+        trapped: bool,
+    ) -> Result<(), Unwind> {
+        let is_subshell = |c: &Command| matches!(c.kind, CommandKind::Subshell(_));
+        if status == 0 || !p.stages.last().is_some_and(|s| is_subshell(&s.command)) {
+            return Ok(());
+        }
+        self.state.status = status;
+        if !p.negated {
+            self.failed(status, first_line(p), trapped)
+        } else if !self.state.here.condition && trapped {
+            self.run_err_trap(first_line(p))
+        } else {
+            Ok(())
+        }
     }
 
     fn one_stage(&mut self, c: &Command, negated: bool) -> Result<Ran, Unwind> {
@@ -132,7 +149,7 @@ impl Shell<'_> {
         // Bash reports the line of the command before.
         match fails_by_itself(c) {
             true => Ok(()),
-            false => self.failed(1, line, self.state.traps.has_err),
+            false => self.failed(1, line, self.state.traps.sees(Trap::Err)),
         }
     }
 
@@ -161,7 +178,7 @@ impl Shell<'_> {
         counts: bool,
         run: impl FnOnce(&mut Self, &Command) -> Flow,
     ) -> Flow {
-        let trapped = self.state.traps.has_err;
+        let trapped = self.state.traps.sees(Trap::Err);
         let status = run(self, c)?;
         if status != 0 && counts {
             self.state.status = status;

@@ -56,7 +56,7 @@ impl Shell<'_> {
     fn process_subshell(&mut self, mut inner: List) -> Flow {
         self.check_depth()?;
         self.enter_subshell();
-        self.state.own_pid = self.sys.pid();
+        self.state.ids = self.state.ids.in_process(self.sys.pid());
         self.enter(Context::Detached);
         let kind = only_stage(&mut inner).map(|stage| &stage.command.kind);
         let r = match kind {

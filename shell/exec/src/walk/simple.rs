@@ -87,13 +87,13 @@ fn keyword(word: &Word, line: u32) -> Option<Assignment> {
 impl Shell<'_> {
     pub(crate) fn simple(&mut self, s: &SimpleCommand, c: &Command) -> Flow {
         self.tick()?;
-        if self.state.options.has(SetOpt::NoExec) && !self.state.options.interactive {
+        if self.state.options.has(SetOpt::NoExec) && !self.state.options.is_interactive() {
             return Ok(0);
         }
         self.state.line = c.line;
         self.budget.expansion_bytes = 0;
         self.last_subst = None;
-        if (self.track_commands || !self.state.traps.is_empty()) && !self.run_debug_trap(c)? {
+        if (self.mentions.commands || !self.state.traps.is_empty()) && !self.run_debug_trap(c)? {
             return Ok(0);
         }
         let moved;
@@ -247,7 +247,7 @@ impl Shell<'_> {
         if readonly
             && self.state.options.has(SetOpt::Posix)
             && !self.state.options.has(SetOpt::ErrExit)
-            && !self.state.options.interactive
+            && !self.state.options.is_interactive()
         {
             return Unwind::GiveUp(self.status_given_up());
         }
@@ -328,20 +328,10 @@ impl Shell<'_> {
     ) -> Flow {
         if c.redirects.is_empty() {
             let r = self.run_found(found, words, scoped);
-            self.keep_redirects = false;
+            self.leaving.keeps_redirects = false;
             return r;
         }
-        // What expansions in a program's redirections assign is its own process's, too.
-        let outer =
-            (matches!(found, Found::Program(_)) && !scoped).then(|| self.state.vars.clone());
-        let redirected = match outer {
-            None => self.redirect_unscoped(c, scoped),
-            Some(vars) => {
-                let r = self.redirect(&c.redirects);
-                self.state.vars = vars;
-                r
-            }
-        };
+        let redirected = self.redirect_found(found, c, scoped);
         let saved = match redirected {
             // Nobody else in this process uses what was there before.
             Ok(saved) if std::mem::take(&mut self.state.here.is_all_of_process) => {
@@ -357,15 +347,13 @@ impl Shell<'_> {
             }
             Err(Some(u)) => return Err(u),
             Err(None) => {
-                let special = matches!(found, Found::Builtin(b) if b.special);
                 self.set_status(1);
-                if special
-                    && self.state.options.has(SetOpt::Posix)
-                    && !self.state.options.interactive
-                {
-                    return Err(self.ends_with(1));
-                }
-                return Ok(1);
+                let special = matches!(found, Found::Builtin(b) if b.special);
+                let options = &self.state.options;
+                return match special && options.has(SetOpt::Posix) && !options.is_interactive() {
+                    true => Err(self.ends_with(1)),
+                    false => Ok(1),
+                };
             }
         };
         let mut r = self.run_found(found, words, scoped);
@@ -378,12 +366,27 @@ impl Shell<'_> {
             }
         }
         // `exec` without a command makes its redirections stay.
-        let stay = r.is_ok() && std::mem::take(&mut self.keep_redirects);
-        if stay {
-            self.forget_saved(saved);
-        } else {
-            self.restore(saved);
+        let stay = r.is_ok() && std::mem::take(&mut self.leaving.keeps_redirects);
+        match stay {
+            true => self.forget_saved(saved),
+            false => self.restore(saved),
         }
+        r
+    }
+
+    /// The redirections of a command. What expansions in a program's assign is its own process's, too.
+    fn redirect_found(
+        &mut self,
+        found: &Found,
+        c: &Command,
+        scoped: bool,
+    ) -> Result<crate::redirect::Saved, Option<Unwind>> {
+        if !matches!(found, Found::Program(_)) || scoped {
+            return self.redirect_unscoped(c, scoped);
+        }
+        let vars = self.state.vars.clone();
+        let r = self.redirect(&c.redirects);
+        self.state.vars = vars;
         r
     }
 

@@ -12,8 +12,9 @@ use super::background::{Detached, Started};
 use crate::Shell;
 use crate::command::Pumps;
 use crate::io::{Buffer, Desc, Memory, OpenFile};
-use crate::shell::Unwind;
+use crate::shell::{Flow, Unwind};
 use crate::state::here::Context;
+use crate::state::jobs::Jobs;
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::traps::Trap;
 
@@ -40,44 +41,16 @@ impl Shell<'_> {
         if !lastpipe {
             self.stage_debug_trap(&last.command)?;
         }
-        // Output of earlier stages into a buffer is read only after a stage that runs here; should it
-        // fill the pipe, both would wait for each other. Then a process of its own is safe.
-        let external = self.is_external(&last.command) || !pumps.is_empty();
-        let end = if external && !lastpipe {
-            let s = self.detached(
-                |s| {
-                    s.begin_stage(&last.command);
-                    s.state.fds.set(0, input.take());
-                },
-                Detached::Command(&last.command),
-                &mut pumps,
-            );
-            drop(input);
-            s
-        } else if lastpipe {
-            pumps.close_writers();
-            let old = self.state.fds.set(0, input.take());
-            let r = self.last_stage(&last.command);
-            self.sync_output();
-            self.state.fds.set(0, old);
-            match r {
-                Ok(s) => Started::Done(s),
+        let end = match lastpipe {
+            true => match self.stage_in_shell(&last.command, input, &mut pumps) {
+                Ok(status) => Started::Done(status),
                 Err(u) => {
                     pumps.drain(self);
                     self.collect(&started);
                     return Err(u);
                 }
-            }
-        } else {
-            pumps.close_writers();
-            Started::Done(self.in_subshell(|s| {
-                s.begin_stage(&last.command);
-                s.state.fds.set(0, input.take());
-                s.count_once(&last.command);
-                let r = s.stage_command(&last.command);
-                s.sync_output();
-                r
-            }))
+            },
+            false => self.final_stage(&last.command, input, &mut pumps),
         };
         started.push(end);
         pumps.drain(self);
@@ -89,13 +62,48 @@ impl Shell<'_> {
         Ok(statuses)
     }
 
+    /// The last stage: a program is spawned, shell code runs here on a copy of the state.
+    fn final_stage(&mut self, c: &Command, input: Option<Desc>, pumps: &mut Pumps) -> Started {
+        // Output of earlier stages into a buffer is read only after a stage that runs here; should it
+        // fill the pipe, both would wait for each other. Then a process of its own is safe.
+        if self.is_external(c) || !pumps.is_empty() {
+            let begin = |s: &mut Self| {
+                s.begin_stage(c);
+                s.state.fds.set(0, input);
+            };
+            return self.detached(begin, Detached::Command(c), pumps);
+        }
+        pumps.close_writers();
+        Started::Done(self.in_subshell(|s| {
+            s.begin_stage(c);
+            s.state.fds.set(0, input);
+            s.count_once(c);
+            let r = s.stage_command(c);
+            s.sync_output();
+            r
+        }))
+    }
+
+    /// The last stage with `lastpipe`: it runs in the shell itself.
+    fn stage_in_shell(&mut self, c: &Command, input: Option<Desc>, pumps: &mut Pumps) -> Flow {
+        pumps.close_writers();
+        let old = self.state.fds.set(0, input);
+        let r = self.last_stage(c);
+        self.sync_output();
+        self.state.fds.set(0, old);
+        r
+    }
+
     /// The DEBUG trap of a stage runs in the shell itself, unless the stage inherits it.
     fn stage_debug_trap(&mut self, c: &Command) -> Result<(), Unwind> {
         if !self.state.here.running.has(Trap::Debug) {
             self.note_stage(c);
         }
         let inherits = self.state.options.has(SetOpt::FuncTrace);
-        if self.state.traps.has_debug && !inherits && matches!(c.kind, CommandKind::Simple(_)) {
+        if self.state.traps.sees(Trap::Debug)
+            && !inherits
+            && matches!(c.kind, CommandKind::Simple(_))
+        {
             self.state.line = c.line;
             self.run_debug_trap(c)?;
         }
@@ -105,7 +113,7 @@ impl Shell<'_> {
     /// What `BASH_COMMAND` shows in the shell itself behind the stages.
     pub(crate) fn note_stage(&mut self, c: &Command) {
         match c.kind {
-            CommandKind::Simple(_) if self.track_commands => {
+            CommandKind::Simple(_) if self.mentions.commands => {
                 self.note_command(|| sh_syntax::print::command_head(c));
             }
             CommandKind::Subshell(_) => self.note_subshell(c),
@@ -141,11 +149,8 @@ impl Shell<'_> {
                 s.count_once(command);
                 s.stage_command(command)
             });
-            let data = match Rc::try_unwrap(buffer) {
-                Ok(cell) => cell.into_inner(),
-                Err(shared) => shared.borrow().clone(),
-            };
-            let memory = Desc::Memory(Rc::new(Memory::new(Rc::new(data))));
+            let data = Rc::new(super::substitute::taken(buffer));
+            let memory = Desc::Memory(Rc::new(Memory::new(data)));
             return (Started::Done(status), Some(memory));
         }
         let (read, write) = match self.sys.pipe() {
@@ -182,14 +187,14 @@ impl Shell<'_> {
             self.enter(Context::SimpleStage);
         } else {
             self.enter(Context::Detached);
-            self.state.jobs = Rc::default();
+            self.state.jobs = Jobs::default();
         }
     }
 
     /// A subshell that is a stage is one level, not two.
     pub(crate) fn count_once(&mut self, command: &Command) {
         if matches!(command.kind, CommandKind::Subshell(_)) {
-            self.state.subshell = self.state.subshell.saturating_sub(1);
+            self.state.ids.count_once();
             // Nor does the process take notice that it fails.
             self.enter(Context::Alone);
         }

@@ -4,20 +4,19 @@
 //! the original comes back. What the system keeps per process (pid, umask, directory) is
 //! part of the state, so nothing leaks.
 
-use std::rc::Rc;
-
 use sh_syntax::ast::List;
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::here::{Context, ExitTrap};
+use crate::state::jobs::Jobs;
 use crate::state::options::{SetOpt, ShOpt};
 
 impl Shell<'_> {
     pub(crate) fn subshell(&mut self, list: &List) -> Flow {
         let status = self.in_subshell(|s| {
             s.enter(Context::Detached);
-            s.state.jobs = Rc::default();
+            s.state.jobs = Jobs::default();
             s.list(list)
         });
         // Elsewhere it would have been a child.
@@ -31,7 +30,7 @@ impl Shell<'_> {
             return 1;
         }
         // Within, children are another shell's, which cannot be reaped.
-        if !self.state.jobs.list.is_empty() {
+        if !self.state.jobs.list().is_empty() {
             self.reap();
         }
         let copy = self.state.clone();
@@ -41,8 +40,8 @@ impl Shell<'_> {
         let status = self.end_subshell(r);
         self.drain_captured_jobs();
         self.state = saved;
-        if self.state.own_pid == self.sys.pid() {
-            self.pending_signals |= std::mem::take(&mut self.outer_signals);
+        if self.is_process() {
+            self.signals.return_to_outermost();
         }
         status
     }
@@ -50,17 +49,15 @@ impl Shell<'_> {
     /// What changes at the beginning of a subshell. The loops around it are still counted in a
     /// substitution, which `break` and `continue` leave, and for a simple command.
     pub(crate) fn enter_subshell(&mut self) {
-        self.next_pseudo_pid += 1;
-        // A number no process of this session has: pids of the guest are small.
-        let pid = self.state.shell_pid.wrapping_add(1_000_000 + self.next_pseudo_pid);
+        let pid = self.state.ids.pseudo(self.children.next_pseudo());
         self.state.enter_subshell(pid);
-        self.left_text = false;
+        self.leaving.text = false;
     }
 
     /// The exit status of a subshell, after its EXIT trap.
     pub(crate) fn end_subshell(&mut self, r: Flow) -> i32 {
         let left = is_abandoned(&r);
-        self.syntax_failed = None;
+        self.leaving.syntax_failed = None;
         // Given up on, bash has left the commands and functions around it when the trap runs.
         if let (true, Some(fds)) = (left, self.state.outer_fds.take()) {
             self.sync_output();
@@ -68,10 +65,11 @@ impl Shell<'_> {
         }
         let all = matches!(r, Err(Unwind::Abandon(_)));
         if all {
-            self.leave_texts();
+            self.state.command.leave_all();
         }
-        let inside = matches!(self.state.here.exit_trap, ExitTrap::Late { .. }) || self.left_text;
-        self.left_text = false;
+        let inside =
+            matches!(self.state.here.exit_trap, ExitTrap::Late { .. }) || self.leaving.text;
+        self.leaving.text = false;
         if all || left && !inside {
             self.leave_functions();
         }
@@ -90,27 +88,24 @@ impl Shell<'_> {
     /// still sees what the text saw.
     pub(crate) fn leaves_text(&mut self, r: &Flow) -> bool {
         let all = matches!(r, Err(Unwind::Abandon(_)));
-        self.left_text |= !all && self.state.subshell > 0 && is_abandoned(r);
+        self.leaving.text |= !all && self.state.ids.is_subshell() && is_abandoned(r);
         self.is_left_in_text(r)
     }
 
     pub(crate) fn is_left_in_text(&self, r: &Flow) -> bool {
-        self.left_text && is_abandoned(r)
+        self.leaving.text && is_abandoned(r)
     }
 
     /// Given up on, bash has left the functions around a subshell when its EXIT trap runs.
     fn leave_functions(&mut self) {
-        if !self.state.frames.iter().any(|frame| frame.is_function) {
+        if !self.state.calls.in_function() {
             return;
         }
-        Rc::make_mut(&mut self.state.frames).truncate(1);
-        self.state.funcname_shown = true;
+        self.state.calls.abandon();
         while self.state.vars.level() > 0 {
             self.pop_scope();
         }
-        if let Some(positional) = self.state.outer_positional.take() {
-            self.state.positional = positional;
-        }
+        self.state.params.leave_all_functions();
     }
 
     /// Command substitutions do not inherit `set -e` (bash manual 3.7.3), nor `set -v`.

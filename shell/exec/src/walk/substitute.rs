@@ -11,7 +11,7 @@ use sh_syntax::parse::{parse_all, substitution_end};
 use crate::Shell;
 use crate::io::{Buffer, Desc};
 use crate::run::{Text, TextKind};
-use crate::shell::Unwind;
+use crate::shell::{Flow, Unwind};
 use crate::state::here::Context;
 use crate::state::options::{SetOpt, ShOpt};
 
@@ -43,8 +43,8 @@ impl Shell<'_> {
             s.drop_options();
             s.state.outer_fds = None;
             s.enter(Context::Substitution { action });
-            s.enter(Context::Captured { calls: s.state.frames.len() });
-            s.state.outer_command = Some(s.state.command_text.clone());
+            s.enter(Context::Captured { calls: s.state.calls.len() });
+            s.state.command.enter_substitution();
             let r = match &source {
                 None => s.list(&sub.body),
                 Some(text) => s.run_text(Text { text, line, kind: TextKind::Substitution }),
@@ -62,11 +62,22 @@ impl Shell<'_> {
         self.last_subst = Some(status);
         self.state.status = status;
         self.state.line = line;
-        let out = match Rc::try_unwrap(buffer) {
-            Ok(cell) => cell.into_inner(),
-            Err(shared) => shared.borrow().clone(),
-        };
-        Ok(self.trimmed(out))
+        Ok(self.trimmed(taken(buffer)))
+    }
+
+    /// What `f` writes to standard output, in a subshell.
+    pub(crate) fn captured(
+        &mut self,
+        f: impl FnOnce(&mut Self) -> Flow,
+    ) -> Result<Vec<u8>, Unwind> {
+        self.check_depth()?;
+        let buffer = Buffer::default();
+        let capture = buffer.clone();
+        self.in_subshell(|s| {
+            s.state.fds.set(1, Some(Desc::Capture(capture)));
+            f(s)
+        });
+        Ok(taken(buffer))
     }
 
     /// `set -v` shows a substitution that begins as `$(< file)` does: bash reads it to see whether
@@ -107,12 +118,12 @@ impl Shell<'_> {
         let deep = self.state.here.depth > u32::from(self.state.here.action);
         let status = match e.kind {
             _ if ends => 2,
-            _ if self.state.options.command_string && self.state.subshell == 0 => 127,
+            _ if self.state.options.is_command_string() && !self.state.ids.is_subshell() => 127,
             ErrorKind::Nested if !deep => 2,
             _ => 1,
         };
-        self.bad_syntax_exit = status == 1 && e.kind == ErrorKind::Nested;
-        self.interrupted = Some(Unwind::Exit(status));
+        self.leaving.bad_syntax = status == 1 && e.kind == ErrorKind::Nested;
+        self.leaving.interrupted = Some(Unwind::Exit(status));
         Err(Cause::Interrupted.into())
     }
 
@@ -120,7 +131,7 @@ impl Shell<'_> {
     pub(crate) fn text_with_aliases(&self, body: &List) -> Option<Vec<u8>> {
         let mut text = Vec::new();
         let expands = self.state.options.shopt(ShOpt::ExpandAliases);
-        if !expands && !self.mentions_aliases {
+        if !expands && !self.mentions.aliases {
             return None;
         }
         sh_syntax::print::substitution(&mut text, body);
@@ -186,5 +197,13 @@ impl Shell<'_> {
                 }
             }
         }
+    }
+}
+
+/// What a buffer holds, without a copy if nobody else has it.
+pub(super) fn taken(buffer: Buffer) -> Vec<u8> {
+    match Rc::try_unwrap(buffer) {
+        Ok(cell) => cell.into_inner(),
+        Err(shared) => shared.borrow().clone(),
     }
 }

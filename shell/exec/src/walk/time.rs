@@ -49,6 +49,7 @@ impl Used {
     }
 }
 
+/// The text of `TIMEFORMAT`: `%[digits][l]R` and so on (bash manual 5.2).
 fn render(format: &[u8], used: Used) -> Vec<u8> {
     let mut out = Vec::new();
     let mut at = 0;
@@ -60,53 +61,45 @@ fn render(format: &[u8], used: Used) -> Vec<u8> {
             continue;
         }
         let mut precision = 3usize;
-        let mut long = false;
         if let Some(d) = format.get(at).filter(|c| c.is_ascii_digit()) {
             precision = usize::from(d - b'0').min(6);
             at += 1;
         }
-        if format.get(at) == Some(&b'l') {
-            long = true;
-            at += 1;
-        }
+        let long = format.get(at) == Some(&b'l');
+        at += usize::from(long);
         let Some(kind) = format.get(at) else { break };
         at += 1;
-        let value = match kind {
-            b'R' => used.real,
-            b'U' => used.user,
-            b'S' => used.system,
+        match kind {
+            b'R' => out.extend(seconds(used.real, precision, long)),
+            b'U' => out.extend(seconds(used.user, precision, long)),
+            b'S' => out.extend(seconds(used.system, precision, long)),
             b'P' => {
                 let real = used.real.as_secs_f64();
                 let busy = (used.user + used.system).as_secs_f64();
                 let percent = if real > 0.0 { 100.0 * busy / real } else { 0.0 };
                 out.extend_from_slice(format!("{percent:.2}").as_bytes());
-                continue;
             }
-            b'%' => {
-                out.push(b'%');
-                continue;
-            }
-            other => {
-                out.extend_from_slice(&[b'%', *other]);
-                continue;
-            }
-        };
-        let micros = value.as_micros();
-        let (seconds, fraction) = (micros / 1_000_000, micros % 1_000_000);
-        if long {
-            out.extend_from_slice(format!("{}m{}", seconds / 60, seconds % 60).as_bytes());
-        } else {
-            out.extend_from_slice(seconds.to_string().as_bytes());
-        }
-        if precision > 0 {
-            let digits = format!("{fraction:06}");
-            out.push(b'.');
-            out.extend_from_slice(&digits.as_bytes()[..precision]);
-        }
-        if long {
-            out.push(b's');
+            b'%' => out.push(b'%'),
+            other => out.extend_from_slice(&[b'%', *other]),
         }
     }
     out.push(b'\n');
     out
+}
+
+/// A time with so many digits behind the point; `long`: as `1m2.003s`.
+fn seconds(time: Duration, precision: usize, long: bool) -> Vec<u8> {
+    let (whole, micros) = (time.as_secs(), time.subsec_micros());
+    let mut out = match long {
+        true => format!("{}m{}", whole / 60, whole % 60),
+        false => whole.to_string(),
+    };
+    if precision > 0 {
+        out.push('.');
+        out.push_str(&format!("{micros:06}")[..precision]);
+    }
+    if long {
+        out.push('s');
+    }
+    out.into_bytes()
 }

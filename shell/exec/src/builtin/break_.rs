@@ -1,4 +1,4 @@
-//! `break`, `continue` (POSIX XCU).
+//! `break` (POSIX XCU).
 
 use super::Call;
 use super::opts::integer;
@@ -7,7 +7,7 @@ use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
 
 /// Levels to leave; `Err` is the flow after a message.
-fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Flow> {
+pub(super) fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Flow> {
     let mut args = call.args();
     if args.first().is_some_and(|a| a.as_slice() == b"--") {
         args = &args[1..];
@@ -23,7 +23,7 @@ fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Flow> {
     let Some(a) = args.first() else { return Ok(1) };
     let Some(n) = integer(a) else {
         shell.numeric_error(call.name(), a);
-        shell.leave_texts();
+        shell.state.command.leave_all();
         return Err(Err(Unwind::Exit(128)));
     };
     if args.len() > 1 {
@@ -39,21 +39,11 @@ fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Flow> {
     Ok(u32::try_from(n).unwrap_or(u32::MAX).min(shell.state.here.loops))
 }
 
-pub fn break_(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     match levels(shell, call) {
         Ok(n) => {
             shell.state.status = 0;
             Err(Unwind::Break(n))
-        }
-        Err(r) => r,
-    }
-}
-
-pub fn continue_(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    match levels(shell, call) {
-        Ok(n) => {
-            shell.state.status = 0;
-            Err(Unwind::Continue(n))
         }
         Err(r) => r,
     }

@@ -3,32 +3,53 @@
 
 use sh_expand::{Attributes, Cause, ExpandError, OwnedKey, Reach};
 
-use super::declare::{Place, Request, Target, Value};
-use super::declare_nameref::{
+use super::nameref::{
     AtHand, check_reference, make_nameref, mark_element, nameref_at_hand, through_reference,
 };
+use super::{Declaration, Place, Request, Target, Value, is_own};
 use crate::Shell;
 use crate::state::assign::{MAX_NAMEREFS, as_written, is_reference, make_array, split_reference};
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::vars::{OUTERMOST, Slot, Var};
 
+/// An operand whose namerefs were followed.
+struct Resolved {
+    target: Target,
+    /// The name that messages show: of a nameref the one that was written.
+    written: Vec<u8>,
+    /// A nameref led to an element.
+    to_element: bool,
+}
+
+/// Declares what one operand says.
 pub(super) fn apply(
     shell: &mut Shell<'_>,
-    command: &[u8],
     t: Target,
-    q: Request,
-    place: Place,
+    d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
-    let mut t = t;
-    let mut written = t.name.clone();
-    // Attributes other than -n go to what a nameref leads to.
-    let level = match place {
-        Place::Local => shell.state.vars.function_level().unwrap_or(0),
-        _ => 0,
-    };
-    let own = shell.state.vars.get(&t.name).is_some_and(|v| v.level == level && level > 0);
-    let here = place != Place::Local || own;
-    if q.off.nameref
+    let Some(t) = reference_first(shell, t, d)? else { return Ok(()) };
+    let Some(resolved) = followed(shell, t, d)? else { return Ok(()) };
+    declare_at(shell, resolved, d)
+}
+
+/// Whether it is the visible variable that is declared, and no new one that hides it.
+fn is_here(shell: &Shell<'_>, name: &[u8], place: Place) -> bool {
+    place != Place::Local || is_own(shell, name)
+}
+
+/// Whether `declare -g` means a variable that another one hides.
+fn is_hidden_global(shell: &Shell<'_>, name: &[u8], place: Place) -> bool {
+    place == Place::Global && shell.state.vars.get(name).is_some_and(|v| v.level > 0)
+}
+
+/// What is done to an operand because it is a nameref. `None`: that was all.
+fn reference_first(
+    shell: &mut Shell<'_>,
+    t: Target,
+    d: Declaration<'_>,
+) -> Result<Option<Target>, ExpandError> {
+    let Request { on, off, .. } = d.request;
+    if off.nameref
         && let Some(v) = shell.state.vars.get(&t.name)
         && v.attrs.nameref
         && v.attrs.readonly
@@ -36,13 +57,16 @@ pub(super) fn apply(
     {
         return Err(ExpandError::readonly(&t.name));
     }
-    let marks = command == b"export" || command == b"readonly";
-    if here && !q.on.nameref && !q.off.nameref && !marks {
-        match nameref_at_hand(shell, &t, q, place, own)? {
+    // Attributes other than -n go to what a nameref leads to.
+    if on.nameref || !is_here(shell, &t.name, d.place) {
+        return Ok(Some(t));
+    }
+    if !off.nameref && !d.is_mark() {
+        match nameref_at_hand(shell, &t, d)? {
             AtHand::Other => {}
-            AtHand::Element => return Ok(()),
+            AtHand::Element => return Ok(None),
             AtHand::Removed => {
-                if !matches!(t.value, Value::None) {
+                if t.value.is_some() {
                     shell.error(&[b"warning: ", &t.name, b": removing nameref attribute"]);
                 }
                 let v = shell.state.vars.entry(&t.name);
@@ -51,9 +75,7 @@ pub(super) fn apply(
             }
         }
     }
-    if !q.on.nameref
-        && here
-        && !matches!(t.value, Value::None)
+    if t.value.is_some()
         && let Some(v) = shell.state.vars.get(&t.name).filter(|v| v.attrs.nameref)
     {
         if let Value::Scalar(value) = &t.value
@@ -65,38 +87,50 @@ pub(super) fn apply(
             shell.state.vars.unset(&t.name, false);
             return Err(refused);
         }
-        if q.off.nameref {
-            return through_reference(shell, command, t, q, place);
+        if off.nameref {
+            return through_reference(shell, t, d).map(|()| None);
         }
     }
-    // With -g the global variable is meant, and not what a local nameref leads to.
-    let hidden = place == Place::Global
-        && t.subscript.is_none()
-        && shell.state.vars.get(&t.name).is_some_and(|v| v.level > 0);
-    let follow = !q.on.nameref && !q.off.nameref && here && !hidden;
+    Ok(Some(t))
+}
+
+/// Follows the operand's namerefs, unless they themselves are meant. `None`: it was an element that cannot be marked.
+fn followed(
+    shell: &mut Shell<'_>,
+    mut t: Target,
+    d: Declaration<'_>,
+) -> Result<Option<Resolved>, ExpandError> {
+    let mut written = t.name.clone();
     let mut to_element = false;
-    if follow {
+    if d.request.on.nameref || d.request.off.nameref {
+        return Ok(Some(Resolved { target: t, written, to_element }));
+    }
+    if t.subscript.is_none() && is_hidden_global(shell, &t.name, d.place) {
+        // With -g the global variable is meant, and not what a local nameref leads to.
+        follow_global(shell, &mut t);
+    } else if is_here(shell, &t.name, d.place) {
         let target = shell.follow(&t.name)?;
         if let (Some(sub), None) = (&target.subscript, &t.subscript) {
             t.subscript = Some(sub.to_vec());
             to_element = true;
             written = target.name.to_vec();
-            if marks {
+            if d.is_mark() {
                 let name = target.name.into_owned();
-                return mark_element(shell, command, Target { name, ..t }, q);
+                return mark_element(shell, Target { name, ..t }, d).map(|()| None);
             }
         }
-        if target.name.first() == Some(&OUTERMOST) && place == Place::Local {
-            let name = &t.name;
-            return Err(ExpandError::not_an_identifier(name));
+        if target.name.first() == Some(&OUTERMOST) && d.place == Place::Local {
+            return Err(ExpandError::not_an_identifier(&t.name));
         }
         t.name = target.name.into_owned();
     }
-    if hidden && !q.on.nameref && !q.off.nameref {
-        follow_global(shell, &mut t);
-    }
-    let name = t.name.clone();
-    if q.on.nameref
+    Ok(Some(Resolved { target: t, written, to_element }))
+}
+
+/// Puts the variable where it is to live, then gives it what the operand says.
+fn declare_at(shell: &mut Shell<'_>, r: Resolved, d: Declaration<'_>) -> Result<(), ExpandError> {
+    let (t, on) = (&r.target, d.request.on);
+    if on.nameref
         && let Value::Scalar(target) = &t.value
         && !t.append
         && !target.is_empty()
@@ -104,114 +138,127 @@ pub(super) fn apply(
         // Before there is a variable at all.
         check_reference(target)?;
     }
-    let global_hidden =
-        place == Place::Global && shell.state.vars.get(&name).is_some_and(|v| v.level > 0);
-    if global_hidden {
-        return on_hidden_global(shell, command, &name, t, q);
+    if is_hidden_global(shell, &t.name, d.place) {
+        return on_hidden_global(shell, r.target, d);
     }
-    match place {
-        Place::Local => make_local(shell, &name, level, q, &t)?,
-        Place::Visible | Place::Top if q.on.export || q.on.readonly => {
-            let own = shell.state.here.own_scope;
-            match shell.state.vars.get(&name) {
-                Some(v) if own == Some(v.level) => shell.promote(&name),
-                _ => shell.state.vars.outlive(&name, place == Place::Top),
+    match d.place {
+        Place::Local => make_local(shell, t, d)?,
+        Place::Visible | Place::Top if on.export || on.readonly => {
+            let before_builtin = shell.state.here.own_scope;
+            match shell.state.vars.get(&t.name) {
+                Some(v) if before_builtin == Some(v.level) => shell.promote(&t.name),
+                _ => shell.state.vars.outlive(&t.name, d.place == Place::Top),
             }
         }
         _ => {}
     }
-    if q.on.nameref {
-        return make_nameref(shell, command, &name, t, q);
+    if on.nameref {
+        return make_nameref(shell, r.target, d);
     }
-    if let Some(v) = shell.state.vars.get(&name)
-        && v.attrs.readonly
-        && (!matches!(t.value, Value::None) || q.off.readonly && command != b"readonly")
-    {
-        if command == b"export" && q.on.export {
-            // It is exported all the same.
-            shell.state.vars.entry(&name).attrs.export = true;
-            shell.state.vars.touch_env();
-        }
-        let assigned = !marks && !matches!(t.value, Value::None);
-        return Err(ExpandError::readonly(if assigned { &written } else { &name }));
-    }
-    let undo = match command {
-        b"export" => q.off.export,
-        b"readonly" => q.off.readonly,
+    refuse_readonly(shell, &r, d)?;
+    let unmarks = match d.command {
+        b"export" => d.request.off.export,
+        b"readonly" => d.request.off.readonly,
         _ => false,
     };
-    if undo && matches!(t.value, Value::None) && shell.state.vars.get(&name).is_none() {
+    if unmarks && !t.value.is_some() && shell.state.vars.get(&t.name).is_none() {
         // With `-n` what is not there is not made.
         return Ok(());
     }
-    let mut q = q;
-    let allexport = shell.state.options.has(SetOpt::AllExport);
-    let array = shell.state.vars.get(&name).is_some_and(Var::is_array);
-    let scalar = matches!(t.value, Value::Scalar(_));
-    // What is assigned is exported again.
-    q.off.export &= !(allexport && scalar && t.subscript.is_none() && !array && !marks);
-    // A variable that the global scope gets without a value is exported, too.
-    q.on.export |= allexport
-        && place != Place::Local
-        && shell.state.vars.get(&name).is_none()
-        && matches!(t.value, Value::None)
-        && t.subscript.is_none()
-        && !(q.on.indexed || q.on.assoc || q.off.export);
+    give(shell, r, d)
+}
+
+/// A readonly variable takes no value, and stays readonly.
+fn refuse_readonly(
+    shell: &mut Shell<'_>,
+    r: &Resolved,
+    d: Declaration<'_>,
+) -> Result<(), ExpandError> {
+    let t = &r.target;
+    let unlocks = d.request.off.readonly && d.command != b"readonly";
+    if !(t.value.is_some() || unlocks)
+        || !shell.state.vars.get(&t.name).is_some_and(|v| v.attrs.readonly)
+    {
+        return Ok(());
+    }
+    if d.command == b"export" && d.request.on.export {
+        // It is exported all the same.
+        shell.state.vars.entry(&t.name).attrs.export = true;
+        shell.state.vars.touch_env();
+    }
+    let assigned = !d.is_mark() && t.value.is_some();
+    Err(ExpandError::readonly(if assigned { &r.written } else { &t.name }))
+}
+
+/// Gives the variable its attributes and its value.
+fn give(shell: &mut Shell<'_>, r: Resolved, d: Declaration<'_>) -> Result<(), ExpandError> {
+    let Resolved { target: t, written, to_element } = r;
+    let d = Declaration { request: with_allexport(shell, &t, d), ..d };
+    let on = d.request.on;
+    let (name, is_element) = (t.name.clone(), t.subscript.is_some());
+    let is_scalar = matches!(t.value, Value::Scalar(_));
     let fresh = shell.state.vars.get(&name).is_none();
-    let element = t.subscript.is_some();
-    attributes_before(shell, &name, &written, q, &t, place)?;
-    let marked = to_element && q.on.readonly && scalar;
+    attributes_before(shell, &written, &t, d)?;
+    let marked = to_element && on.readonly && is_scalar;
     if marked {
         // Through a reference to an element bash marks the array before it assigns.
-        attributes_after(shell, &name, q);
+        attributes_after(shell, &name, d.request);
     }
-    if let Err(e) = assign(shell, &name, t) {
-        if marked && e.reach() == Reach::Readonly {
-            // Nor does its status say so.
-            let v = shell.state.vars.entry(&name);
-            if fresh || v.is_set() {
-                make_array(v, false);
-            }
-            shell.error(&[&e.message()]);
-            return shell.refused().map(drop).map_err(|unwind| {
-                shell.interrupted = Some(unwind);
-                Cause::Interrupted.into()
-            });
-        }
-        if element && e.is_missing_element() {
-            // The array is made all the same.
-            let v = shell.state.vars.entry(&name);
-            v.attrs.indexed |= !v.is_assoc();
-            match place {
-                Place::Local if fresh => v.slot = Slot::Unset,
-                _ if v.is_set() || fresh => make_array(v, false),
-                _ => {}
-            }
-            attributes_after(shell, &name, q);
-            return Err(e);
-        }
-        // An array begun with what is no number is there, with nothing in it.
-        let v = shell.state.vars.entry(&name);
-        if fresh && scalar && e.reach() == Reach::Number && v.is_array() {
+    let Err(e) = assign(shell, t) else {
+        attributes_after(shell, &name, d.request);
+        return Ok(());
+    };
+    let v = shell.state.vars.entry(&name);
+    if marked && e.reach() == Reach::Readonly {
+        // Nor does its status say so.
+        if fresh || v.is_set() {
             make_array(v, false);
         }
-        return Err(e);
+        shell.error(&[&e.message()]);
+        return shell.refused().map(drop).map_err(|unwind| {
+            shell.leaving.interrupted = Some(unwind);
+            Cause::Interrupted.into()
+        });
     }
-    attributes_after(shell, &name, q);
-    Ok(())
+    if is_element && e.is_missing_element() {
+        // The array is made all the same.
+        v.attrs.indexed |= !v.is_assoc();
+        match d.place {
+            Place::Local if fresh => v.slot = Slot::Unset,
+            _ if v.is_set() || fresh => make_array(v, false),
+            _ => {}
+        }
+        attributes_after(shell, &name, d.request);
+    } else if fresh && is_scalar && e.reach() == Reach::Number && v.is_array() {
+        // An array begun with what is no number is there, with nothing in it.
+        make_array(v, false);
+    }
+    Err(e)
+}
+
+/// What is asked for where `set -a` exports what is assigned.
+fn with_allexport(shell: &Shell<'_>, t: &Target, d: Declaration<'_>) -> Request {
+    let mut q = d.request;
+    if !shell.state.options.has(SetOpt::AllExport) {
+        return q;
+    }
+    let old = shell.state.vars.get(&t.name);
+    let scalar = matches!(t.value, Value::Scalar(_)) && t.subscript.is_none();
+    // What is assigned is exported again.
+    q.off.export &= !(scalar && !old.is_some_and(Var::is_array) && !d.is_mark());
+    // A variable that the global scope gets without a value is exported, too.
+    q.on.export |= d.place != Place::Local
+        && old.is_none()
+        && !t.value.is_some()
+        && t.subscript.is_none()
+        && !(q.on.indexed || q.on.assoc || q.off.export);
+    q
 }
 
 /// A variable of the function, hiding what was visible.
-fn make_local(
-    shell: &mut Shell<'_>,
-    name: &[u8],
-    level: u32,
-    q: Request,
-    t: &Target,
-) -> Result<(), ExpandError> {
-    if level == 0 {
-        return Ok(());
-    }
+fn make_local(shell: &mut Shell<'_>, t: &Target, d: Declaration<'_>) -> Result<(), ExpandError> {
+    let Some(level) = shell.state.vars.function_level() else { return Ok(()) };
+    let (name, q) = (t.name.as_slice(), d.request);
     let visible = shell.state.vars.get(name).cloned();
     // `x=1 local x`: one that was local already is as the assignment made it, too.
     let given = visible.as_ref().is_some_and(|v| shell.state.here.own_scope == Some(v.level));
@@ -228,7 +275,7 @@ fn make_local(
                 t.local = true;
             }
         }
-        _ => hide(shell, name, level, q, visible)?,
+        _ => hide(shell, name, q, visible)?,
     }
     let array = q.on.indexed || q.on.assoc || t.subscript.is_some();
     let array = array || matches!(t.value, Value::Elements(_));
@@ -249,10 +296,10 @@ fn make_local(
 fn hide(
     shell: &mut Shell<'_>,
     name: &[u8],
-    level: u32,
     q: Request,
     visible: Option<Var>,
 ) -> Result<(), ExpandError> {
+    let level = shell.state.vars.function_level().unwrap_or(0);
     if let Some(v) = &visible {
         // bash refuses to hide a readonly global.
         if v.attrs.readonly && v.level == 0 {
@@ -304,14 +351,13 @@ pub(super) fn other_kind_error(name: &[u8], is_assoc: bool) -> ExpandError {
 /// that was `written`.
 pub(super) fn attributes_before(
     shell: &mut Shell<'_>,
-    name: &[u8],
     written: &[u8],
-    q: Request,
     t: &Target,
-    place: Place,
+    d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
+    let (name, q) = (t.name.as_slice(), d.request);
     let existed = shell.state.vars.get(name).is_some();
-    let has_value = !matches!(t.value, Value::None);
+    let has_value = t.value.is_some();
     let v = shell.state.vars.entry(name);
     let is_assoc = v.is_assoc();
     let is_indexed = matches!(v.slot, Slot::Indexed(_)) || v.attrs.indexed && !is_assoc;
@@ -322,7 +368,7 @@ pub(super) fn attributes_before(
     let made = t.subscript.is_some() && !v.is_set() && !v.is_array();
     if made && q.off.indexed && !q.on.assoc {
         v.attrs.indexed = true;
-        if place != Place::Local && has_value {
+        if d.place != Place::Local && has_value {
             make_array(v, false);
         }
     }
@@ -376,17 +422,15 @@ pub(super) fn set_cases(attrs: &mut Attributes, q: Request, all: bool) {
 /// What `declare -aA` leaves after its complaint: an associative array, with nothing in it.
 pub(super) fn assoc_instead(
     shell: &mut Shell<'_>,
-    command: &[u8],
     t: Target,
-    q: Request,
-    place: Place,
+    d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
-    let mut q = q;
-    q.on.indexed = false;
-    let (name, valued) = (t.name.clone(), !matches!(t.value, Value::None));
+    let mut request = d.request;
+    request.on.indexed = false;
+    let (name, valued) = (t.name.clone(), t.value.is_some());
     let bare = Target { value: Value::None, subscript: None, append: false, ..t };
-    apply(shell, command, bare, q, place)?;
-    if valued && place != Place::Local {
+    apply(shell, bare, Declaration { request, ..d })?;
+    if valued && d.place != Place::Local {
         make_array(shell.state.vars.entry(&name), true);
     }
     Ok(())
@@ -401,7 +445,9 @@ fn attributes_after(shell: &mut Shell<'_>, name: &[u8], q: Request) {
     }
 }
 
-pub(super) fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target) -> Result<(), ExpandError> {
+/// Assigns the operand's value.
+pub(super) fn assign(shell: &mut Shell<'_>, t: Target) -> Result<(), ExpandError> {
+    let name = t.name.as_slice();
     let Some(v) = shell.state.vars.get(name) else { return Ok(()) };
     let array = v.attrs.indexed || v.attrs.assoc;
     match t.value {
@@ -437,27 +483,26 @@ pub(super) fn assign(shell: &mut Shell<'_>, name: &[u8], t: Target) -> Result<()
 /// `declare -g` while a local hides the global: work on it as if it were visible.
 fn on_hidden_global(
     shell: &mut Shell<'_>,
-    command: &[u8],
-    name: &[u8],
     t: Target,
-    q: Request,
+    d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
+    let name = t.name.clone();
     // The elements and values are expanded with the local visible; the result is stored outside.
-    let visible = shell.state.vars.get(name).cloned();
-    let hidden = shell.state.vars.global_mut(name).clone();
-    *shell.state.vars.entry(name) = hidden;
-    let r = if q.on.nameref {
-        make_nameref(shell, command, name, t, q)
+    let visible = shell.state.vars.get(&name).cloned();
+    let hidden = shell.state.vars.global_mut(&name).clone();
+    *shell.state.vars.entry(&name) = hidden;
+    let r = if d.request.on.nameref {
+        make_nameref(shell, t, d)
     } else {
-        attributes_before(shell, name, name, q, &t, Place::Global)
-            .and_then(|()| assign(shell, name, t))
-            .map(|()| attributes_after(shell, name, q))
+        attributes_before(shell, &name, &t, d)
+            .and_then(|()| assign(shell, t))
+            .map(|()| attributes_after(shell, &name, d.request))
     };
-    let mut changed = shell.state.vars.entry(name).clone();
+    let mut changed = shell.state.vars.entry(&name).clone();
     changed.level = 0;
     if let Some(v) = visible {
-        *shell.state.vars.entry(name) = v;
+        *shell.state.vars.entry(&name) = v;
     }
-    *shell.state.vars.global_mut(name) = changed;
+    *shell.state.vars.global_mut(&name) = changed;
     r
 }

@@ -2,8 +2,8 @@
 
 use sh_expand::{Attributes, Cause, ExpandError, Reach, Str};
 
-use super::declare::{Place, Request, Target, Value};
-use super::declare_apply::{apply, assign, attributes_before, set_cases};
+use super::apply::{apply, assign, attributes_before, set_cases};
+use super::{Declaration, Place, Request, Target, Value, is_own};
 use crate::Shell;
 use crate::state::assign::{bracketed, is_reference, split_reference};
 use crate::state::options::SetOpt;
@@ -12,15 +12,13 @@ use crate::state::vars::{Slot, Var};
 /// `declare +n r=value`: the value and other attributes still go to what the nameref leads to.
 pub(super) fn through_reference(
     shell: &mut Shell<'_>,
-    command: &[u8],
     t: Target,
-    q: Request,
-    place: Place,
+    d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
     let reference = t.name.clone();
-    let plain = q.on == Attributes::default() && t.subscript.is_none() && !t.append;
+    let plain = d.request.on == Attributes::default() && t.subscript.is_none() && !t.append;
     if let Value::Scalar(text) = &t.value
-        && place == Place::Local
+        && d.place == Place::Local
         && plain
         && let Ok(to) = shell.follow(&reference)
         && (to.subscript.is_some() || shell.state.vars.get(&to.name).is_some())
@@ -37,9 +35,9 @@ pub(super) fn through_reference(
         v.slot = Slot::Scalar(text.clone());
         return Ok(());
     }
-    let mut q = q;
-    q.off.nameref = false;
-    apply(shell, command, t, q, place).map_err(|e| match e.reach() {
+    let mut request = d.request;
+    request.off.nameref = false;
+    apply(shell, t, Declaration { request, ..d }).map_err(|e| match e.reach() {
         Reach::Readonly => ExpandError::readonly(&reference),
         _ => e,
     })?;
@@ -60,24 +58,23 @@ pub(super) enum AtHand {
 pub(super) fn nameref_at_hand(
     shell: &Shell<'_>,
     t: &Target,
-    q: Request,
-    place: Place,
-    own: bool,
+    d: Declaration<'_>,
 ) -> Result<AtHand, ExpandError> {
+    let own = d.place == Place::Local && is_own(shell, &t.name);
     let Some(v) = shell.state.vars.get(&t.name).filter(|v| v.attrs.nameref) else {
         return Ok(AtHand::Other);
     };
-    if place == Place::Global && v.level > 0 {
+    if d.place == Place::Global && v.level > 0 {
         return Ok(AtHand::Other);
     }
     let set = v.is_set();
     let target = shell.follow(&t.name)?;
     let element = set && target.subscript.is_some();
-    let plain = !own && q.on == Attributes::default();
+    let plain = !own && d.request.on == Attributes::default();
     let leads = set && !element && (!plain || shell.state.vars.get(&target.name).is_some());
     Ok(match (&t.subscript, &t.value) {
         _ if own && element => AtHand::Element,
-        (Some(_), Value::None) if place != Place::Global && !leads => AtHand::Removed,
+        (Some(_), Value::None) if d.place != Place::Global && !leads => AtHand::Removed,
         (Some(_), Value::Scalar(_)) if !own => AtHand::Removed,
         _ => AtHand::Other,
     })
@@ -86,19 +83,19 @@ pub(super) fn nameref_at_hand(
 /// `export` and `readonly` of a nameref to an element: it gets its value, and bash complains.
 pub(super) fn mark_element(
     shell: &mut Shell<'_>,
-    command: &[u8],
     t: Target,
-    q: Request,
+    d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
     let sub = t.subscript.as_deref().unwrap_or_default();
     let shown = [t.name.as_slice(), &bracketed(sub)].concat();
-    if !matches!(t.value, Value::None) {
+    if t.value.is_some() {
         let name = t.name.clone();
-        attributes_before(shell, &name, &name, Request::default(), &t, Place::Visible)?;
-        assign(shell, &name, t)?;
+        let plain = Declaration { request: Request::default(), ..d };
+        attributes_before(shell, &name, &t, plain)?;
+        assign(shell, t)?;
     }
-    if !q.off.export {
-        shell.builtin_error(command, &[b"`", &shown, b"': not a valid identifier"]);
+    if !d.request.off.export {
+        shell.builtin_error(d.command, &[b"`", &shown, b"': not a valid identifier"]);
     }
     Ok(())
 }
@@ -114,11 +111,10 @@ pub(super) fn check_reference(target: &[u8]) -> Result<(), ExpandError> {
 /// Makes a nameref of the variable that there is now.
 pub(super) fn make_nameref(
     shell: &mut Shell<'_>,
-    command: &[u8],
-    name: &[u8],
     t: Target,
-    q: Request,
+    d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
+    let (name, q) = (t.name.as_slice(), d.request);
     let old = shell.state.vars.get(name).cloned();
     let list = matches!(t.value, Value::Elements(_));
     let given = match t.value {
@@ -127,7 +123,7 @@ pub(super) fn make_nameref(
     };
     // What a variable held before may be its own name.
     if let Some(text) = &given {
-        refers_elsewhere(shell, Some(command), name, text)?;
+        refers_elsewhere(shell, Some(d.command), name, text)?;
     }
     let plain = old.as_ref().filter(|v| !v.attrs.nameref && !v.is_array());
     let bare = given.is_none();

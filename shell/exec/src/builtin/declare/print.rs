@@ -209,19 +209,11 @@ impl Shell<'_> {
         }
     }
 
-    /// `declare -fx name` of a function that has attributes.
-    pub(crate) fn print_function_flags(&mut self, name: &[u8]) {
+    /// `declare -fx name` of a function that has attributes, or of any.
+    pub(crate) fn print_function_flags(&mut self, name: &[u8], any: bool) {
         if let Some(f) = self.state.functions.get(name).cloned()
-            && (f.readonly || f.trace || f.export)
+            && (any || f.readonly || f.trace || f.export)
         {
-            let line = flags_line(&f, name);
-            self.out(&line);
-        }
-    }
-
-    /// `declare -f name` for a function, as `declare -pF` prints it.
-    pub(crate) fn declare_function(&mut self, name: &[u8]) {
-        if let Some(f) = self.state.functions.get(name).cloned() {
             let line = flags_line(&f, name);
             self.out(&line);
         }

@@ -1,0 +1,22 @@
+//! `bg` (POSIX XCU). No job is ever stopped here, so that each runs already.
+
+use super::Call;
+use super::fg::{find, need_job_control};
+use crate::Shell;
+use crate::shell::Flow;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    if !need_job_control(shell, call) {
+        return Ok(1);
+    }
+    match find(shell, call) {
+        Some(id) => {
+            shell.builtin_error(
+                call.name(),
+                &[b"job ", id.to_string().as_bytes(), b" already in background"],
+            );
+            Ok(0)
+        }
+        None => Ok(1),
+    }
+}

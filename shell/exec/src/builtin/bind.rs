@@ -1,0 +1,16 @@
+//! `bind` (bash manual 4.2).
+
+use super::Call;
+use crate::Shell;
+use crate::shell::Flow;
+
+/// There is no line editing; scripts written for interactive shells call it all the same.
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    if !shell.state.options.is_interactive() {
+        shell.builtin_error(call.name(), &[b"warning: line editing not enabled"]);
+    }
+    if let Err(r) = shell.options(call, "lvpsVPSXf:q:m:u:r:x:") {
+        return r;
+    }
+    Ok(0)
+}

@@ -1,0 +1,23 @@
+//! `builtin` (bash manual 4.2).
+
+use super::Call;
+use crate::Shell;
+use crate::shell::Flow;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    let Some(name) = p.operands.first() else { return Ok(0) };
+    match shell.builtin(name) {
+        Some(b) => {
+            let inner = Call { argv: p.operands, operands: &[] };
+            (b.run)(shell, &inner)
+        }
+        None => {
+            shell.builtin_error(call.name(), &[name, b": not a shell builtin"]);
+            Ok(1)
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Specifications of completions (bash manual 8.6): what `compgen` generates from, and what `complete` keeps.
+
+use std::collections::BTreeSet;
+
+use box_text::escape::single_quote;
+use sh_expand::Str;
+
+use super::{Call, Parsed};
+use crate::Shell;
+use crate::shell::Flow;
+
+/// The options of `complete` and `compgen` that make a specification.
+pub(super) const SPEC_OPTIONS: &str = "abcdefgjksuvo:A:G:W:F:C:X:P:S:";
+
+/// What `-o` takes, in the order of listings.
+pub(super) const BEHAVIOURS: [&str; 8] =
+    ["bashdefault", "default", "dirnames", "filenames", "noquote", "nosort", "nospace", "plusdirs"];
+
+/// Which words an action generates, with its letter if it has one; in the order of listings.
+pub(super) const ACTIONS: [(&str, Option<u8>); 24] = [
+    ("alias", Some(b'a')),
+    ("builtin", Some(b'b')),
+    ("command", Some(b'c')),
+    ("directory", Some(b'd')),
+    ("export", Some(b'e')),
+    ("file", Some(b'f')),
+    ("group", Some(b'g')),
+    ("job", Some(b'j')),
+    ("keyword", Some(b'k')),
+    ("service", Some(b's')),
+    ("user", Some(b'u')),
+    ("variable", Some(b'v')),
+    ("arrayvar", None),
+    ("binding", None),
+    ("disabled", None),
+    ("enabled", None),
+    ("function", None),
+    ("helptopic", None),
+    ("hostname", None),
+    ("running", None),
+    ("setopt", None),
+    ("shopt", None),
+    ("signal", None),
+    ("stopped", None),
+];
+
+/// A specification.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spec {
+    /// Indices into [`BEHAVIOURS`].
+    behaviours: BTreeSet<usize>,
+    /// Indices into [`ACTIONS`].
+    actions: BTreeSet<usize>,
+    /// `-G`: a pattern for pathnames.
+    pub(super) pathnames: Option<Str>,
+    /// `-W`: words.
+    pub(super) words: Option<Str>,
+    pub(super) prefix: Option<Str>,
+    pub(super) suffix: Option<Str>,
+    /// `-X`: a pattern of what is left out.
+    pub(super) filter: Option<Str>,
+    /// `-F`
+    pub(super) function: Option<Str>,
+    /// `-C`
+    pub(super) command: Option<Str>,
+}
+
+impl Spec {
+    /// The specification that options make; the error is the flow after a message.
+    pub(super) fn of(shell: &mut Shell<'_>, call: &Call<'_>, p: &Parsed<'_>) -> Result<Spec, Flow> {
+        let mut spec = Spec::default();
+        let value = |letter| p.value(letter).cloned();
+        spec.pathnames = value(b'G');
+        spec.words = value(b'W');
+        spec.prefix = value(b'P');
+        spec.suffix = value(b'S');
+        spec.filter = value(b'X');
+        spec.function = value(b'F');
+        spec.command = value(b'C');
+        for o in &p.options {
+            let name = o.value.as_ref().map_or(&b""[..], |v| v);
+            match o.letter {
+                b'o' => spec.set(shell, call, name, true)?,
+                b'A' => match ACTIONS.iter().position(|(a, _)| a.as_bytes() == name) {
+                    Some(action) => drop(spec.actions.insert(action)),
+                    None => {
+                        shell.builtin_error(call.name(), &[name, b": invalid action name"]);
+                        return Err(Ok(2));
+                    }
+                },
+                letter => {
+                    spec.actions.extend(ACTIONS.iter().position(|(_, l)| *l == Some(letter)));
+                }
+            }
+        }
+        Ok(spec)
+    }
+
+    /// Switches what `-o` calls `name`.
+    pub(super) fn set(
+        &mut self,
+        shell: &mut Shell<'_>,
+        call: &Call<'_>,
+        name: &[u8],
+        on: bool,
+    ) -> Result<(), Flow> {
+        let Some(at) = BEHAVIOURS.iter().position(|b| b.as_bytes() == name) else {
+            shell.builtin_error(call.name(), &[name, b": invalid option name"]);
+            return Err(Ok(2));
+        };
+        match on {
+            true => self.behaviours.insert(at),
+            false => self.behaviours.remove(&at),
+        };
+        Ok(())
+    }
+
+    /// Whether `-o name` was given.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.behaviours.iter().any(|at| BEHAVIOURS[*at] == name)
+    }
+
+    /// The actions by name.
+    pub(super) fn actions(&self) -> impl Iterator<Item = &'static str> {
+        self.actions.iter().map(|at| ACTIONS[*at].0)
+    }
+
+    /// `complete ... name`, which makes the same specification again.
+    pub(super) fn line(&self, name: &[u8]) -> Vec<u8> {
+        let mut words = vec![b"complete".to_vec()];
+        let option = |at: &usize| format!("-o {}", BEHAVIOURS[*at]).into_bytes();
+        words.extend(self.behaviours.iter().map(option));
+        words.extend(self.actions.iter().map(|at| match ACTIONS[*at] {
+            (_, Some(letter)) => vec![b'-', letter],
+            (name, None) => format!("-A {name}").into_bytes(),
+        }));
+        for (letter, value) in [
+            (b'G', &self.pathnames),
+            (b'W', &self.words),
+            (b'P', &self.prefix),
+            (b'S', &self.suffix),
+            (b'X', &self.filter),
+            (b'C', &self.command),
+        ] {
+            words.extend(
+                value.as_ref().map(|v| [&[b'-', letter, b' '], &*single_quote(v)].concat()),
+            );
+        }
+        words.extend(self.function.as_ref().map(|f| [b"-F ", f.as_slice()].concat()));
+        words.push(name.to_vec());
+        [words.join(&b' '), b"\n".to_vec()].concat()
+    }
+}

@@ -1,0 +1,41 @@
+//! `compopt` (bash manual 8.7): shows or changes the options of specifications.
+
+use super::Call;
+use super::complete::{missing, names};
+use super::completion::BEHAVIOURS;
+use crate::Shell;
+use crate::shell::Flow;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "+o:DEI") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    let names = names(&p);
+    if names.is_empty() {
+        shell.builtin_error(call.name(), &[b"not currently executing completion function"]);
+        return Ok(1);
+    }
+    let changes: Vec<_> = p.options.iter().filter(|o| o.letter == b'o').collect();
+    let mut status = 0;
+    for name in names {
+        let Some(mut spec) = shell.state.completions().get(&name).cloned() else {
+            missing(shell, call, &name);
+            status = 1;
+            continue;
+        };
+        for o in &changes {
+            let behaviour = o.value.as_ref().map_or(&b""[..], |v| v);
+            if let Err(r) = spec.set(shell, call, behaviour, !o.plus) {
+                return r;
+            }
+        }
+        if changes.is_empty() {
+            let shown = |b: &&str| format!(" {}o {b}", if spec.has(b) { '-' } else { '+' });
+            let shown: String = BEHAVIOURS.iter().map(|b| shown(b)).collect();
+            shell.out(&[b"compopt", shown.as_bytes(), b" ", &name, b"\n"].concat());
+        }
+        shell.state.completions_mut().insert(name, spec);
+    }
+    Ok(status)
+}

@@ -1,0 +1,38 @@
+//! `disown` (bash manual 7.2). No job here is ever sent a HUP when the shell ends, and so `-h` has
+//! nothing to do.
+
+use super::Call;
+use crate::Shell;
+use crate::shell::Flow;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "ahr") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    let mut ids = Vec::new();
+    let mut status = 0;
+    if p.operands.is_empty() {
+        match (p.has(b'a') || p.has(b'r'), shell.state.jobs.current()) {
+            (true, _) => ids.extend(shell.state.jobs.list().iter().map(|j| j.id())),
+            (false, Some(id)) => ids.push(id),
+            (false, None) => {
+                shell.builtin_error(call.name(), &[b"current: no such job"]);
+                return Ok(1);
+            }
+        }
+    }
+    for spec in p.operands {
+        match shell.state.jobs.named(spec) {
+            Some(job) => ids.push(job.id()),
+            None => {
+                shell.builtin_error(call.name(), &[spec, b": no such job"]);
+                status = 1;
+            }
+        }
+    }
+    if !p.has(b'h') {
+        ids.into_iter().for_each(|id| shell.state.jobs.remove(id));
+    }
+    Ok(status)
+}

@@ -1,0 +1,41 @@
+//! `fg` (POSIX XCU).
+
+use std::rc::Rc;
+
+use super::Call;
+use crate::Shell;
+use crate::shell::Flow;
+use crate::state::options::SetOpt;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    if !need_job_control(shell, call) {
+        return Ok(1);
+    }
+    let Some(id) = find(shell, call) else { return Ok(1) };
+    if let Some(text) = shell.state.jobs.find(id).map(|j| j.text().to_vec()) {
+        shell.out(&[text.as_slice(), b"\n"].concat());
+    }
+    Ok(shell.wait_job(id))
+}
+
+/// Whether `set -m` is on; if not, a message says so.
+pub(super) fn need_job_control(shell: &mut Shell<'_>, call: &Call<'_>) -> bool {
+    if shell.state.options.has(SetOpt::Monitor) {
+        return true;
+    }
+    shell.builtin_error(call.name(), &[b"no job control"]);
+    false
+}
+
+/// The job that the operand names, or the current one.
+pub(super) fn find(shell: &mut Shell<'_>, call: &Call<'_>) -> Option<u32> {
+    let spec = call.args().first().cloned().unwrap_or_else(|| Rc::new(b"%%".to_vec()));
+    match shell.state.jobs.by_spec(&spec) {
+        Ok(job) => Some(job.id()),
+        Err(e) => {
+            let shown: &[u8] = if call.args().is_empty() { b"current" } else { &spec };
+            shell.builtin_error(call.name(), &[shown, b": ", e.as_bytes()]);
+            None
+        }
+    }
+}

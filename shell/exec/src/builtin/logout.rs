@@ -1,0 +1,14 @@
+//! `logout` (bash manual 4.2).
+
+use super::{Call, exit};
+use crate::Shell;
+use crate::shell::Flow;
+use crate::state::options::ShOpt;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    if !shell.state.options.shopt(ShOpt::LoginShell) {
+        shell.builtin_error(call.name(), &[b"not login shell: use `exit'"]);
+        return Ok(1);
+    }
+    exit::run(shell, call)
+}

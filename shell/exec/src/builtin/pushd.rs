@@ -1,0 +1,103 @@
+//! `pushd` (bash manual 6.8.1).
+
+use box_sys::{path, strerror};
+use sh_expand::Str;
+
+use super::Call;
+use super::dirs::{index, out_of_range};
+use crate::Shell;
+use crate::shell::Flow;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let mut args = call.args();
+    let mut stay = false;
+    while let Some(a) = args.first() {
+        match a.as_slice() {
+            b"-n" => stay = true,
+            b"--" => {
+                args = &args[1..];
+                break;
+            }
+            _ => break,
+        }
+        args = &args[1..];
+    }
+    let done = match args.first() {
+        None => exchange(shell, call, stay),
+        Some(a) => {
+            let len = shell.state.dirs.below().len() + 1;
+            match index(a, len) {
+                Some(Ok(i)) => rotate(shell, call, i, stay),
+                Some(Err(())) => {
+                    out_of_range(shell, call, a, len);
+                    false
+                }
+                None if a.starts_with(b"-") && a.as_slice() != b"-" => {
+                    shell.builtin_error(call.name(), &[a, b": invalid number"]);
+                    return shell.usage(call.name());
+                }
+                None => push(shell, call, a, stay),
+            }
+        }
+    };
+    if !done {
+        return Ok(1);
+    }
+    shell.show_dirs();
+    Ok(0)
+}
+
+/// `pushd`: the top two change places. `stay`: the working directory, which is the top, stays.
+fn exchange(shell: &mut Shell<'_>, call: &Call<'_>, stay: bool) -> bool {
+    let all = shell.state.dirs.all();
+    let [top, second, ..] = all.as_slice() else {
+        shell.builtin_error(call.name(), &[b"no other directory"]);
+        return false;
+    };
+    if !stay && !go(shell, call, second) {
+        return false;
+    }
+    shell.state.dirs.below_mut()[0].clone_from(top);
+    true
+}
+
+/// `pushd +N`: the stack is turned until that one is its top.
+fn rotate(shell: &mut Shell<'_>, call: &Call<'_>, index: usize, stay: bool) -> bool {
+    let mut all = shell.state.dirs.all();
+    all.rotate_left(index);
+    if !stay && !go(shell, call, &all[0]) {
+        return false;
+    }
+    *shell.state.dirs.below_mut() = all.split_off(1);
+    true
+}
+
+/// `pushd dir`
+fn push(shell: &mut Shell<'_>, call: &Call<'_>, dir: &Str, stay: bool) -> bool {
+    let mut below = shell.state.dirs.cwd_bytes().to_vec();
+    if stay {
+        below = path::to_bytes(&shell.path(dir)).to_vec();
+    } else {
+        let target = match dir.as_slice() {
+            b"-" => shell.var(b"OLDPWD").unwrap_or_default(),
+            _ => dir.clone(),
+        };
+        if !go(shell, call, &target) {
+            return false;
+        }
+    }
+    shell.state.dirs.below_mut().insert(0, below);
+    true
+}
+
+/// Changes to a directory of the stack; whether that worked, with a message if not.
+pub(super) fn go(shell: &mut Shell<'_>, call: &Call<'_>, dir: &[u8]) -> bool {
+    match shell.change_dir(dir, false) {
+        Ok(()) => true,
+        Err(e) => {
+            let text = strerror(&e);
+            shell.builtin_error(call.name(), &[dir, b": ", text.as_bytes()]);
+            false
+        }
+    }
+}

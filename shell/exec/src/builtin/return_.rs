@@ -1,0 +1,27 @@
+//! `return` (POSIX XCU).
+
+use super::Call;
+use super::exit::status;
+use crate::Shell;
+use crate::shell::{Flow, Unwind};
+use crate::state::options::SetOpt;
+use crate::state::traps::Trap;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let callable = shell.state.calls.can_return();
+    let s = match (shell.state.here.trap_status, call.args()) {
+        // Without operand, `return` in a trap action means the status before the trap; in that of
+        // DEBUG it is the action's own.
+        (Some(s), []) if !shell.state.here.running.has(Trap::Debug) => s,
+        _ => status(shell, call)?,
+    };
+    if !callable {
+        shell.builtin_error(call.name(), &[b"can only `return' from a function or sourced script"]);
+        let o = &shell.state.options;
+        return match o.has(SetOpt::Posix) && !o.is_interactive() && !shell.state.here.condition {
+            true => Err(shell.ends_with(2)),
+            false => Ok(2),
+        };
+    }
+    Err(Unwind::Return(s))
+}

@@ -1,0 +1,18 @@
+//! `suspend` (bash manual 7.2). Nothing here can stop a shell and let it go on, so that it fails as without job control.
+
+use super::Call;
+use crate::Shell;
+use crate::shell::Flow;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "f") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    if !p.operands.is_empty() {
+        shell.builtin_error(call.name(), &[b"too many arguments"]);
+        return Err(shell.too_many_arguments());
+    }
+    shell.builtin_error(call.name(), &[b"cannot suspend: no job control"]);
+    Ok(1)
+}

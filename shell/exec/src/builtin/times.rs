@@ -1,0 +1,25 @@
+//! `times` (POSIX XCU).
+
+use super::Call;
+use crate::Shell;
+use crate::shell::Flow;
+
+/// CPU times of the shell and of its children (POSIX XCU times).
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    if let Err(r) = shell.options(call, "") {
+        return r;
+    }
+    let t = box_sys::events::cpu_times();
+    let show = |d: std::time::Duration| {
+        format!("{}m{}.{:03}s", d.as_secs() / 60, d.as_secs() % 60, d.subsec_millis())
+    };
+    let text = format!(
+        "{} {}\n{} {}\n",
+        show(t.user),
+        show(t.system),
+        show(t.children_user),
+        show(t.children_system)
+    );
+    shell.out(text.as_bytes());
+    Ok(0)
+}

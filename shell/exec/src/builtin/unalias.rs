@@ -1,0 +1,29 @@
+//! `unalias` (POSIX XCU).
+
+use std::rc::Rc;
+
+use super::Call;
+use crate::Shell;
+use crate::shell::Flow;
+
+pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+    let p = match shell.options(call, "a") {
+        Ok(p) => p,
+        Err(r) => return r,
+    };
+    if p.has(b'a') {
+        shell.state.aliases = Rc::default();
+        return Ok(0);
+    }
+    if p.operands.is_empty() {
+        return shell.usage(call.name());
+    }
+    let mut status = 0;
+    for a in p.operands {
+        if Rc::make_mut(&mut shell.state.aliases).remove(a.as_slice()).is_none() {
+            shell.builtin_error(call.name(), &[a, b": not found"]);
+            status = 1;
+        }
+    }
+    Ok(status)
+}

@@ -1,0 +1,83 @@
+//! Children in the background: collecting those that ended, and waiting for jobs.
+
+use box_sys::Pid;
+
+use crate::Shell;
+use crate::state::jobs::Job;
+
+impl Shell<'_> {
+    /// Collects children that ended, without waiting.
+    pub(crate) fn reap(&mut self) {
+        if self.state.jobs.is_foreign() {
+            return;
+        }
+        let jobs = self.state.jobs.list().iter().filter(|j| j.pumps().is_empty());
+        let running: Vec<Pid> = jobs.flat_map(Job::running).collect();
+        for pid in running {
+            if let Ok(Some(s)) = self.sys.try_wait(pid) {
+                let status = i32::from(s.shell_status());
+                self.state.jobs.set_status(pid, status);
+                self.child_ended();
+            }
+        }
+    }
+
+    /// Waits for a job as `wait` does; the error is the signal with a trap that came first.
+    pub(crate) fn wait_job_or_signal(&mut self, id: u32) -> Result<i32, u8> {
+        self.sync_output();
+        let job = self.state.jobs.find(id);
+        // Output that we carry must be read to its end, whatever comes.
+        if box_sys::events::dispositions().0 == 0 || job.is_none_or(|j| !j.pumps().is_empty()) {
+            return Ok(self.wait_job(id));
+        }
+        let pids: Vec<Pid> = job.map(|j| j.running().collect()).unwrap_or_default();
+        for pid in pids {
+            let status = loop {
+                match self.sys.wait_or_signal(pid) {
+                    Ok(Some(s)) => break i32::from(s.shell_status()),
+                    Ok(None) => {
+                        if let Some(signal) = self.waiting_signal() {
+                            return Err(signal);
+                        }
+                        // Not for this shell: it is kept for the one around.
+                    }
+                    Err(_) => break 127,
+                }
+            };
+            self.state.jobs.set_status(pid, status);
+            self.child_ended();
+        }
+        Ok(self.wait_job(id))
+    }
+
+    /// Waits for all processes of a job and takes it off the list; its status.
+    pub(crate) fn wait_job(&mut self, id: u32) -> i32 {
+        self.sync_output();
+        let Some(job) = self.state.jobs.find(id) else { return 127 };
+        let (pumps, pids) = (job.pumps().to_vec(), job.running().collect::<Vec<Pid>>());
+        for p in pumps {
+            self.drain(&p.read, &p.into);
+        }
+        for pid in pids {
+            let status = match self.sys.wait(pid) {
+                Ok(s) => i32::from(s.shell_status()),
+                Err(_) => 127,
+            };
+            self.state.jobs.set_status(pid, status);
+            self.child_ended();
+        }
+        let status = self.state.jobs.find(id).and_then(Job::status).unwrap_or(127);
+        self.state.jobs.remove(id);
+        status
+    }
+
+    /// Output of background jobs into a capture buffer is complete only when they ended.
+    pub(crate) fn drain_captured_jobs(&mut self) {
+        if self.state.jobs.is_foreign() {
+            return;
+        }
+        for p in self.state.jobs.take_pumps() {
+            self.drain(&p.read, &p.into);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The environment that children get.
+
+use std::rc::Rc;
+
+use crate::Shell;
+use crate::state::vars::{Slot, Var};
+
+/// Names and values.
+pub(crate) type EnvList = Rc<Vec<(Vec<u8>, Vec<u8>)>>;
+
+/// The environment made last, for as long as nothing in it changes.
+#[derive(Debug, Default)]
+pub(crate) struct ChildEnv {
+    /// The number of the variables' state it was made of.
+    cache: Option<(u64, EnvList)>,
+    /// What the shell's own environment held besides variables.
+    others: EnvList,
+}
+
+impl ChildEnv {
+    /// Hands on what can be no variable.
+    pub fn keep_others(&mut self, others: Vec<(Vec<u8>, Vec<u8>)>) {
+        self.others = Rc::new(others);
+    }
+
+    fn cached(&self, generation: u64) -> Option<EnvList> {
+        self.cache.as_ref().filter(|(of, _)| *of == generation).map(|(_, env)| env.clone())
+    }
+}
+
+impl Shell<'_> {
+    /// The environment children get: all exported variables and functions.
+    pub(crate) fn child_env(&mut self) -> EnvList {
+        let generation = self.state.vars.env_generation();
+        if let Some(env) = self.child_env.cached(generation) {
+            return env;
+        }
+        let mut env: Vec<(Vec<u8>, Vec<u8>)> = self.child_env.others.to_vec();
+        let mut dynamic = Vec::new();
+        for (name, v) in self.state.vars.iter() {
+            if !v.attrs.export || v.attrs.indexed || v.attrs.assoc {
+                continue;
+            }
+            match v {
+                Var { slot: Slot::Dynamic(_), .. } => dynamic.push(name.clone()),
+                v => {
+                    if let Some(t) = v.text() {
+                        env.push((name.to_vec(), t.to_vec()));
+                    }
+                }
+            }
+        }
+        let cacheable = dynamic.is_empty();
+        for name in dynamic {
+            if let Some(t) = self.text_of(&name) {
+                env.push((name.to_vec(), t.to_vec()));
+            }
+        }
+        for (name, f) in self.state.functions.iter().filter(|(_, f)| f.export) {
+            let Ok(function) = f.function.get() else { continue };
+            let value = sh_syntax::print::exported_function(function);
+            env.push(([b"BASH_FUNC_", name.as_ref(), b"%%"].concat(), value));
+        }
+        env.sort_unstable();
+        let env = Rc::new(env);
+        if cacheable {
+            self.child_env.cache = Some((generation, env.clone()));
+        }
+        env
+    }
+}

@@ -1,0 +1,102 @@
+//! Signals that arrived and wait for a safe moment: the trap's action runs, or the shell ends, before the next command
+//! (`trap.rs`). Sets have one bit for each signal.
+
+use box_sys::events;
+
+/// The signals of a process, for the shells in it.
+#[derive(Debug, Default)]
+pub(crate) struct Signals {
+    pending: u64,
+    /// For the shell around this subshell.
+    outer: u64,
+    /// Their disposition is the parent's choice: ignored when the shell began.
+    fixed: u64,
+    /// Children that ended since the CHLD trap ran last.
+    ended_children: u32,
+    /// The signal that ends this process, once its EXIT trap ran.
+    killed_by: Option<u8>,
+}
+
+impl Signals {
+    /// Those that were ignored when the shell began stay so (POSIX XCU trap).
+    pub fn fix(&mut self, ignored: u64) {
+        self.fixed = ignored;
+    }
+
+    /// All of those.
+    pub fn fixed(&self) -> u64 {
+        self.fixed
+    }
+
+    /// Whether a condition is one of those.
+    pub fn is_fixed(&self, condition: u8) -> bool {
+        condition < 64 && self.fixed & events::bit(condition) != 0
+    }
+
+    /// Notes a signal for this shell.
+    pub fn raise(&mut self, signal: u8) {
+        if signal < 64 {
+            self.pending |= 1 << signal;
+        }
+    }
+
+    /// Notes a signal for the shell around this subshell: it gets it when it goes on.
+    pub fn raise_outside(&mut self, signal: u8) {
+        self.outer |= 1 << (signal & 63);
+    }
+
+    /// Takes those that arrived at the process, which are the outermost shell's: `here` if that is this one.
+    pub fn collect(&mut self, here: bool) {
+        match here {
+            true => self.pending |= events::take_pending(),
+            false => self.outer |= events::take_pending(),
+        }
+    }
+
+    /// The outermost shell goes on: what came while its subshells ran is its own.
+    pub fn return_to_outermost(&mut self) {
+        self.pending |= std::mem::take(&mut self.outer);
+    }
+
+    /// Whether any waits.
+    #[inline]
+    pub fn is_pending(&self) -> bool {
+        self.pending != 0
+    }
+
+    /// Whether this one waits.
+    pub fn has(&self, signal: u8) -> bool {
+        self.pending & events::bit(signal) != 0
+    }
+
+    /// Takes the lowest that waits.
+    pub fn next(&mut self) -> Option<u8> {
+        if self.pending == 0 {
+            return None;
+        }
+        let number = self.pending.trailing_zeros() as u8;
+        self.pending &= !(1 << number);
+        Some(number)
+    }
+
+    /// A child ended, and there is a trap for that.
+    pub fn child_ended(&mut self) {
+        self.ended_children += 1;
+        self.raise(box_sys::signal::CHLD);
+    }
+
+    /// How often the CHLD trap is to run.
+    pub fn take_children(&mut self) -> u32 {
+        std::mem::take(&mut self.ended_children).max(1)
+    }
+
+    /// The process is to end by this signal.
+    pub fn kill(&mut self, signal: u8) {
+        self.killed_by = Some(signal);
+    }
+
+    /// The signal that the process is to end by.
+    pub fn take_killed_by(&mut self) -> Option<u8> {
+        self.killed_by.take()
+    }
+}

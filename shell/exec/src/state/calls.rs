@@ -1,0 +1,143 @@
+//! The calls under way, functions and sourced files: what `FUNCNAME`, `BASH_SOURCE`, `BASH_LINENO`, `BASH_ARGV` and
+//! `caller` show.
+
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+use sh_expand::Str;
+
+/// One active call: a function or a sourced file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Frame {
+    /// Function name, `source` for a file, `main` at the bottom.
+    pub name: Str,
+    /// The file whose code runs.
+    pub source: Str,
+    /// Line of the call.
+    pub call_line: u32,
+    /// A function call, not a sourced file.
+    pub is_function: bool,
+    /// The arguments, if the call began in debugging mode. They stay in the process.
+    #[serde(skip)]
+    pub args: Option<Rc<Vec<Str>>>,
+}
+
+/// The stack of calls.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Calls {
+    frames: Rc<Vec<Frame>>,
+    /// A function was abandoned: `FUNCNAME` keeps its bottom until another one returns.
+    abandoned: bool,
+    /// The parameters there were when debugging mode was switched on.
+    #[serde(skip)]
+    debugged: Option<Rc<Vec<Str>>>,
+}
+
+impl Calls {
+    /// The calls, outermost first.
+    pub fn frames(&self) -> &[Frame] {
+        &self.frames
+    }
+
+    /// How many calls are under way.
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Begins a call.
+    pub fn push(&mut self, frame: Frame) {
+        Rc::make_mut(&mut self.frames).push(frame);
+    }
+
+    /// Ends the innermost call.
+    pub fn pop(&mut self) {
+        Rc::make_mut(&mut self.frames).pop();
+    }
+
+    /// Whether a function is under way.
+    pub fn in_function(&self) -> bool {
+        self.frames.iter().any(|f| f.is_function)
+    }
+
+    /// Whether `return` has something to return from: a function or a sourced file.
+    pub fn can_return(&self) -> bool {
+        self.frames.iter().any(|f| f.is_function || f.name.as_slice() == b"source")
+    }
+
+    /// The file whose code runs; `None` outside of files and functions.
+    pub fn source(&self) -> Option<&Str> {
+        self.frames.last().map(|f| &f.source)
+    }
+
+    /// The name of the innermost call; empty outside of calls.
+    pub fn innermost_name(&self) -> Str {
+        self.frames.last().map(|f| f.name.clone()).unwrap_or_default()
+    }
+
+    /// The calls that `FUNCNAME` names, innermost first; `None`: it is unset.
+    pub fn named(&self) -> Option<impl Iterator<Item = &Frame>> {
+        let shown = !self.frames.is_empty() && (self.abandoned || self.in_function());
+        shown.then(|| self.frames.iter().rev())
+    }
+
+    /// Notes how a function ended: `abandoned`, by an error that gave it up.
+    pub fn function_ended(&mut self, abandoned: bool) {
+        if abandoned {
+            self.abandoned = true;
+        } else if !self.in_function() {
+            self.abandoned = false;
+        }
+    }
+
+    /// Leaves all functions, as an error does that gives a subshell up. Only the script itself is left.
+    pub fn abandon(&mut self) {
+        Rc::make_mut(&mut self.frames).truncate(1);
+        self.abandoned = true;
+    }
+
+    /// Debugging mode was switched on while these were the positional parameters.
+    pub fn begin_debugging(&mut self, positional: &Rc<Vec<Str>>) {
+        if self.arguments().next().is_none() {
+            self.debugged = Some(positional.clone());
+        }
+    }
+
+    /// The arguments of the calls that began in debugging mode, innermost first.
+    pub fn arguments(&self) -> impl Iterator<Item = &Rc<Vec<Str>>> {
+        self.frames.iter().rev().filter_map(|f| f.args.as_ref()).chain(&self.debugged)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(is_function: bool, args: Option<&[u8]>) -> Frame {
+        let args = args.map(|a| Rc::new(vec![Rc::new(a.to_vec())]));
+        Frame { name: Str::default(), source: Str::default(), call_line: 0, is_function, args }
+    }
+
+    #[test]
+    fn an_abandoned_function_is_named_until_another_one_returns() {
+        let mut calls = Calls::default();
+        calls.push(call(false, None));
+        assert!(calls.named().is_none());
+        calls.function_ended(true);
+        assert!(calls.named().is_some());
+        calls.push(call(true, None));
+        calls.pop();
+        calls.function_ended(false);
+        assert!(calls.named().is_none());
+    }
+
+    #[test]
+    fn arguments_end_with_those_before_debugging() {
+        let mut calls = Calls::default();
+        calls.begin_debugging(&Rc::new(vec![Rc::new(b"script".to_vec())]));
+        calls.push(call(true, Some(b"call")));
+        // Once is enough.
+        calls.begin_debugging(&Rc::default());
+        let all: Vec<_> = calls.arguments().map(|a| a[0].to_vec()).collect();
+        assert_eq!(all, [b"call".to_vec(), b"script".to_vec()]);
+    }
+}

@@ -1,0 +1,100 @@
+//! What is known of command names besides functions and aliases: where programs are (`hash`), and which builtins are
+//! switched off (`enable -n`).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A remembered program: its file, and how often it was found here.
+type Location = (PathBuf, u32);
+
+/// Remembered locations and disabled builtins.
+#[derive(Clone, Debug, Default)]
+pub struct Commands {
+    hashed: Rc<BTreeMap<Vec<u8>, Location>>,
+    disabled: Rc<Vec<&'static str>>,
+}
+
+impl Commands {
+    /// The remembered file of a name.
+    pub fn location(&self, name: &[u8]) -> Option<&Path> {
+        self.hashed.get(name).map(|(file, _)| file.as_path())
+    }
+
+    /// All remembered locations with their hits, by name.
+    pub fn locations(&self) -> impl ExactSizeIterator<Item = (&[u8], &Path, u32)> {
+        self.hashed.iter().map(|(name, (file, hits))| (name.as_slice(), file.as_path(), *hits))
+    }
+
+    /// Remembers where a program is.
+    pub fn remember(&mut self, name: &[u8], file: PathBuf, hits: u32) {
+        Rc::make_mut(&mut self.hashed).insert(name.to_vec(), (file, hits));
+    }
+
+    /// Counts a use of a remembered location.
+    pub fn hit(&mut self, name: &[u8]) {
+        if let Some((_, hits)) = Rc::make_mut(&mut self.hashed).get_mut(name) {
+            *hits += 1;
+        }
+    }
+
+    /// Forgets a location; whether there was one.
+    pub fn forget(&mut self, name: &[u8]) -> bool {
+        Rc::make_mut(&mut self.hashed).remove(name).is_some()
+    }
+
+    /// Forgets all locations.
+    pub fn forget_all(&mut self) {
+        self.hashed = Rc::default();
+    }
+
+    /// Whether `enable -n` has switched a builtin off.
+    pub fn is_disabled(&self, builtin: &str) -> bool {
+        self.disabled.contains(&builtin)
+    }
+
+    /// The builtins that are switched off.
+    pub fn disabled(&self) -> impl Iterator<Item = &'static str> {
+        self.disabled.iter().copied()
+    }
+
+    /// Switches a builtin on or off.
+    pub fn enable(&mut self, builtin: &'static str, on: bool) {
+        let list = Rc::make_mut(&mut self.disabled);
+        list.retain(|name| *name != builtin);
+        if !on {
+            list.push(builtin);
+        }
+    }
+}
+
+/// As it goes to a spawned shell: paths as bytes, builtins by name.
+#[derive(Serialize, Deserialize)]
+struct Shipped {
+    hashed: Vec<(Vec<u8>, Vec<u8>, u32)>,
+    disabled: Vec<String>,
+}
+
+impl Serialize for Commands {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let bytes = |file: &Path| box_sys::path::to_bytes(file).to_vec();
+        let hashed = self.locations().map(|(name, file, n)| (name.to_vec(), bytes(file), n));
+        let disabled = self.disabled().map(str::to_owned);
+        Shipped { hashed: hashed.collect(), disabled: disabled.collect() }.serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Commands {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Commands, D::Error> {
+        let Shipped { hashed, disabled } = Shipped::deserialize(from)?;
+        let path = |file: &[u8]| PathBuf::from(box_sys::path::from_bytes(file));
+        let hashed = hashed.into_iter().map(|(name, file, n)| (name, (path(&file), n)));
+        let disabled = disabled.iter().filter_map(|name| crate::builtin::find(name.as_bytes()));
+        Ok(Commands {
+            hashed: Rc::new(hashed.collect()),
+            disabled: Rc::new(disabled.map(|b| b.name).collect()),
+        })
+    }
+}

@@ -1,0 +1,74 @@
+//! The working directory, and the directories below it on the stack of `pushd` (bash manual 6.8).
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use box_sys::path;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The directory stack.
+#[derive(Clone, Debug)]
+pub struct Dirs {
+    /// Logical, absolute.
+    cwd: Rc<PathBuf>,
+    /// Top first.
+    below: Rc<Vec<Vec<u8>>>,
+}
+
+impl Dirs {
+    /// A stack of one directory.
+    pub fn new(cwd: PathBuf) -> Dirs {
+        Dirs { cwd: Rc::new(cwd), below: Rc::default() }
+    }
+
+    /// The working directory.
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// The same, shared.
+    pub fn shared_cwd(&self) -> Rc<PathBuf> {
+        self.cwd.clone()
+    }
+
+    /// The working directory as text.
+    pub fn cwd_bytes(&self) -> &[u8] {
+        path::to_bytes(&self.cwd)
+    }
+
+    /// Changes the working directory.
+    pub fn set_cwd(&mut self, cwd: PathBuf) {
+        self.cwd = Rc::new(cwd);
+    }
+
+    /// The directories below the working directory.
+    pub fn below(&self) -> &[Vec<u8>] {
+        &self.below
+    }
+
+    /// The same, to be changed.
+    pub fn below_mut(&mut self) -> &mut Vec<Vec<u8>> {
+        Rc::make_mut(&mut self.below)
+    }
+
+    /// The whole stack from the top, where the working directory is.
+    pub fn all(&self) -> Vec<Vec<u8>> {
+        let mut all = vec![self.cwd_bytes().to_vec()];
+        all.extend(self.below.iter().cloned());
+        all
+    }
+}
+
+impl Serialize for Dirs {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        (self.cwd_bytes(), &*self.below).serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Dirs {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Dirs, D::Error> {
+        let (cwd, below) = <(Vec<u8>, Vec<Vec<u8>>)>::deserialize(from)?;
+        let cwd = PathBuf::from(path::from_bytes(&cwd));
+        Ok(Dirs { cwd: Rc::new(cwd), below: Rc::new(below) })
+    }
+}

@@ -1,0 +1,71 @@
+//! Process numbers as a script sees them, and how deep in subshells it is. Most subshells have no process of their own,
+//! and so a number that no process of the session has.
+
+use box_sys::Pid;
+use serde::{Deserialize, Serialize};
+
+/// Numbers of processes in the guest are small; those that stand for none begin here, counted from the shell's.
+const NO_PROCESS: u32 = 1_000_000;
+
+/// The numbers of a shell.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Ids {
+    /// `$$`: the main shell's, also in subshells.
+    shell: Pid,
+    /// `$BASHPID`. Another process has its own.
+    #[serde(skip)]
+    own: Pid,
+    /// How many subshells this one is in.
+    subshells: u32,
+    /// `$!`
+    pub last_background: Option<Pid>,
+}
+
+impl Ids {
+    /// Those of a shell in a process of its own.
+    pub fn new(pid: Pid) -> Ids {
+        Ids { shell: pid, own: pid, subshells: 0, last_background: None }
+    }
+
+    /// `$$`
+    pub fn shell(&self) -> Pid {
+        self.shell
+    }
+
+    /// `$BASHPID`
+    pub fn own(&self) -> Pid {
+        self.own
+    }
+
+    /// How many subshells this one is in.
+    pub fn subshells(&self) -> u32 {
+        self.subshells
+    }
+
+    /// Whether this is a subshell.
+    pub fn is_subshell(&self) -> bool {
+        self.subshells > 0
+    }
+
+    /// A number for something without a process, of which this is the `count`th.
+    pub fn pseudo(&self, count: u32) -> Pid {
+        self.shell.wrapping_add(NO_PROCESS + count)
+    }
+
+    /// Begins a subshell, whose number is `own`.
+    pub fn enter_subshell(&mut self, own: Pid) {
+        self.own = own;
+        self.subshells += 1;
+    }
+
+    /// Two subshells are one level.
+    pub fn count_once(&mut self) {
+        self.subshells = self.subshells.saturating_sub(1);
+    }
+
+    /// The same in the process of that number.
+    #[must_use]
+    pub fn in_process(self, pid: Pid) -> Ids {
+        Ids { own: pid, ..self }
+    }
+}

@@ -1,0 +1,143 @@
+//! `$0` and the positional parameters, with what functions, sourced files and `set` do to them.
+
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+use sh_expand::Str;
+
+/// A list of positional parameters; clones share it.
+pub type Positional = Rc<Vec<Str>>;
+
+/// The parameters of a shell.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Params {
+    arg0: Str,
+    list: Positional,
+    /// Those around all functions, in one.
+    outermost: Option<Positional>,
+    /// `set` gave new ones, and no function was called since.
+    #[serde(skip)]
+    is_replaced: bool,
+}
+
+/// The parameters around a function.
+pub struct AroundFunction {
+    list: Positional,
+    is_outermost: bool,
+}
+
+impl Params {
+    /// The parameters a shell starts with.
+    pub fn new(arg0: Vec<u8>, list: Vec<Vec<u8>>) -> Params {
+        let list = Rc::new(list.into_iter().map(Rc::new).collect());
+        Params { arg0: Rc::new(arg0), list, outermost: None, is_replaced: false }
+    }
+
+    /// `$0`
+    pub fn arg0(&self) -> &Str {
+        &self.arg0
+    }
+
+    /// Assigns to `BASH_ARGV0`.
+    pub fn set_arg0(&mut self, text: &[u8]) {
+        self.arg0 = Rc::new(text.to_vec());
+    }
+
+    /// `$1` and so on.
+    pub fn list(&self) -> &Positional {
+        &self.list
+    }
+
+    /// Those outside of all functions.
+    pub fn outermost(&self) -> &Positional {
+        self.outermost.as_ref().unwrap_or(&self.list)
+    }
+
+    /// `set -- ...`
+    pub fn replace(&mut self, list: Vec<Str>) {
+        self.list = Rc::new(list);
+        self.is_replaced = true;
+    }
+
+    /// Drops the first `count`, of which there are as many.
+    pub fn shift(&mut self, count: usize) {
+        if count > 0 {
+            Rc::make_mut(&mut self.list).drain(..count);
+        }
+    }
+
+    /// A function has its arguments instead.
+    pub fn enter_function(&mut self, args: Positional) -> AroundFunction {
+        let list = std::mem::replace(&mut self.list, args);
+        let is_outermost = self.outermost.is_none();
+        if is_outermost {
+            self.outermost = Some(list.clone());
+        }
+        AroundFunction { list, is_outermost }
+    }
+
+    /// The function returns.
+    pub fn leave_function(&mut self, around: AroundFunction) {
+        if around.is_outermost {
+            self.outermost = None;
+        }
+        self.list = around.list;
+        self.is_replaced = false;
+    }
+
+    /// An error has left all functions.
+    pub fn leave_all_functions(&mut self) {
+        if let Some(list) = self.outermost.take() {
+            self.list = list;
+        }
+    }
+
+    /// A sourced file with arguments has them instead.
+    #[must_use]
+    pub fn enter_file(&mut self, args: &[Str]) -> Positional {
+        self.is_replaced = false;
+        std::mem::replace(&mut self.list, Rc::new(args.to_vec()))
+    }
+
+    /// The file ends. What `set` made of its parameters is its caller's, but not in a function.
+    pub fn leave_file(&mut self, around: Positional, in_function: bool) {
+        let replaced = std::mem::take(&mut self.is_replaced);
+        if !replaced || in_function {
+            self.list = around;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(text: &str) -> Vec<Str> {
+        text.split(' ').map(|w| Rc::new(w.as_bytes().to_vec())).collect()
+    }
+
+    #[test]
+    fn a_sourced_file_leaves_what_it_has_set() {
+        let mut params = Params::new(Vec::new(), vec![b"a".to_vec()]);
+        let around = params.enter_file(&list("x y"));
+        params.replace(list("p q"));
+        params.leave_file(around.clone(), false);
+        assert_eq!(**params.list(), list("p q"));
+        let around = params.enter_file(&list("x y"));
+        params.replace(list("r"));
+        params.leave_file(around, true);
+        assert_eq!(**params.list(), list("p q"));
+    }
+
+    #[test]
+    fn functions_within_each_other_have_one_outside() {
+        let mut params = Params::new(Vec::new(), vec![b"a".to_vec()]);
+        let outer = params.enter_function(Rc::new(list("f")));
+        let inner = params.enter_function(Rc::new(list("g")));
+        assert_eq!(**params.outermost(), list("a"));
+        params.leave_function(inner);
+        assert_eq!(**params.outermost(), list("a"));
+        params.leave_function(outer);
+        assert_eq!(**params.list(), list("a"));
+    }
+}
