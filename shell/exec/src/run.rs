@@ -164,7 +164,6 @@ impl Shell<'_> {
             extglob: self.state.options.shopt(ShOpt::ExtGlob),
             expand_aliases: self.state.options.shopt(ShOpt::ExpandAliases),
             first_line: self.state.line.max(1),
-            printed: false,
         }
     }
 

@@ -43,7 +43,6 @@ pub(crate) fn expand(env: &mut dyn Env, word: &Word) -> Result<Option<Vec<Vec<Wo
         extglob: env.options().extglob,
         posix: env.options().posix,
         first_line: word.parts.iter().find_map(line_of).unwrap_or(1),
-        printed: true,
         ..ParseOptions::default()
     };
     let steps = word.raw.len().saturating_mul(64).saturating_add(100_000);

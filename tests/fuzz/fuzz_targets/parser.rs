@@ -32,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn round_trip(list: &List, options: &ParseOptions) {
-    let text = print::list(list);
+    let text = print::list_kept(list);
     let shown = String::from_utf8_lossy(&text);
     let excused = |tree: &List| {
         has_bad_substitution(tree)
@@ -40,7 +40,7 @@ fn round_trip(list: &List, options: &ParseOptions) {
             || keeps_braces(tree, &text)
             || loses_document(&text)
     };
-    let again = match parse_all(&text, &ParseOptions { printed: true, ..options.clone() }) {
+    let again = match parse_all(&text, options) {
         Ok(again) => again,
         Err(_) if excused(list) => return,
         Err(e) => panic!("printed text does not parse: {e}\n{shown}"),

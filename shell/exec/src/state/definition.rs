@@ -89,7 +89,7 @@ impl Definition {
             (None, Ok(function)) => {
                 let mut all = vec![line];
                 lines::of_command(&function.body, &mut all);
-                Code { text: sh_syntax::print::function(function), lines: all }
+                Code { text: sh_syntax::print::function_kept(function), lines: all }
             }
             (None, Err(_)) => Code::default(),
         }
@@ -138,7 +138,7 @@ impl<'de> Deserialize<'de> for Definition {
 impl Code {
     /// The tree again, with its lines.
     fn parse(&self) -> Result<List, SyntaxError> {
-        let options = ParseOptions { extglob: true, printed: true, ..ParseOptions::default() };
+        let options = ParseOptions { extglob: true, ..ParseOptions::default() };
         let mut list = parse_all(&self.text, &options)?;
         lines::restore(&mut list, &self.lines);
         Ok(list)

@@ -13,7 +13,7 @@ use crate::error::Cause;
 use crate::lex::mode::Inside;
 
 /// What ends the text.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum End {
     /// `))`, used up.
     Parens,
@@ -24,7 +24,84 @@ pub(crate) enum End {
     /// `}`, not used up.
     Brace,
     /// The end of the input.
+    #[default]
     Input,
+}
+
+/// What is open at a place of an expression.
+#[derive(Default)]
+struct Scan {
+    end: End,
+    in_braces: bool,
+    /// `$'...'` gets no quotes.
+    bare: bool,
+    parens: usize,
+    brackets: usize,
+    ternaries: usize,
+    /// Quotes hide what ends the expression, and nothing else.
+    quote: Option<u8>,
+}
+
+impl Scan {
+    /// What the end of the input is missing; `None`: nothing.
+    fn closer(&self) -> Option<u8> {
+        match self.end {
+            End::Input => None,
+            End::Parens => Some(self.quote.unwrap_or(b')')),
+            End::Bracket => Some(self.quote.unwrap_or(b']')),
+            End::ColonOrBrace | End::Brace => Some(match self.quote {
+                Some(quote) if self.in_braces && !(self.bare && quote == b'"') => quote,
+                _ => b'}',
+            }),
+        }
+    }
+
+    /// Whether quotes hide this byte from what looks for the end.
+    fn hides(&self, c: u8) -> bool {
+        self.quote.is_some()
+            && match c {
+                b'(' | b')' => self.end == End::Parens,
+                b'[' | b']' => self.end == End::Bracket,
+                b':' | b'}' => self.in_braces,
+                _ => false,
+            }
+    }
+
+    /// Whether the expression ends before this byte, or with it.
+    fn is_end(&self, c: u8) -> bool {
+        !self.hides(c)
+            && match (self.end, c) {
+                (End::Parens, b')') => self.parens == 0,
+                (End::Bracket, b']') => self.brackets == 0,
+                (End::ColonOrBrace, b':') => self.ternaries == 0 && self.parens == 0,
+                (End::ColonOrBrace | End::Brace, b'}') => true,
+                _ => false,
+            }
+    }
+
+    /// A quote opens or closes.
+    fn quoted(&mut self, c: u8) {
+        match self.quote {
+            None => self.quote = Some(c),
+            Some(open) if open == c => self.quote = None,
+            Some(_) => {}
+        }
+    }
+
+    /// Passes over a byte that is no end.
+    fn count(&mut self, c: u8) {
+        match c {
+            c if self.hides(c) => {}
+            b'(' => self.parens += 1,
+            b')' => self.parens = self.parens.saturating_sub(1),
+            b'[' => self.brackets += 1,
+            b']' => self.brackets = self.brackets.saturating_sub(1),
+            b'?' => self.ternaries += 1,
+            b':' => self.ternaries = self.ternaries.saturating_sub(1),
+            b'\'' => self.quoted(c),
+            _ => {}
+        }
+    }
 }
 
 impl Machine<'_, '_> {
@@ -41,12 +118,9 @@ impl Machine<'_, '_> {
     #[inline(never)]
     fn arith_word(&mut self, end: End, line: u32, start: usize, bare: bool) -> Res<Word> {
         let mut b = Builder::default();
-        let (mut parens, mut brackets, mut ternaries) = (0usize, 0usize, 0usize);
         let in_braces = matches!(end, End::ColonOrBrace | End::Brace) && !self.mode.heredoc;
-        // Quotes hide what ends the expression, and nothing else.
-        let mut quote = None;
-        let raw_end;
-        loop {
+        let mut s = Scan { end, in_braces, bare, ..Scan::default() };
+        let raw_end = loop {
             let run =
                 self.rest().iter().position(|&c| STOP[c as usize]).unwrap_or(self.rest().len());
             if run > 0 {
@@ -55,114 +129,84 @@ impl Machine<'_, '_> {
                 self.pos += run;
             }
             let Some(c) = self.peek() else {
-                if end == End::Input {
-                    raw_end = self.pos;
-                    break;
+                match s.closer() {
+                    None => break self.pos,
+                    Some(close) => return Err(self.unclosed(close, line)),
                 }
-                let close = match end {
-                    End::Parens => quote.unwrap_or(b')'),
-                    End::Bracket => quote.unwrap_or(b']'),
-                    End::ColonOrBrace | End::Brace => match quote {
-                        Some(quote) if in_braces && !(bare && quote == b'"') => quote,
-                        _ => b'}',
-                    },
-                    End::Input => b')',
-                };
-                return Err(self.unclosed(close, line));
             };
+            if s.is_end(c) {
+                let at = self.pos;
+                self.over_end(end, line)?;
+                break at;
+            }
             match c {
-                b'(' | b')' if end == End::Parens && quote.is_some() => {}
-                b'(' => parens += 1,
-                b')' if parens > 0 => parens -= 1,
-                b')' if end == End::Parens => {
-                    let at = self.pos;
-                    self.pos += 1;
-                    if self.peek_joined() != Some(b')') {
-                        // Not `))`: the caller takes it for nested parentheses.
-                        let cause = Cause::UnexpectedToken(b")"[..].into());
-                        return Err(self.error(line, cause));
-                    }
-                    self.pos += 1;
-                    raw_end = at;
-                    break;
-                }
-                b'[' | b']' if end == End::Bracket && quote.is_some() => {}
-                b':' | b'}' if in_braces && quote.is_some() => {}
-                b'<' | b'>' if in_braces && quote.is_none() && self.has_process_sub() => {
+                b'<' | b'>' if in_braces && s.quote.is_none() && self.has_process_sub() => {
                     let text = self.process_text()?;
                     b.quoted(&text);
-                    continue;
                 }
-                b'[' => brackets += 1,
-                b']' if brackets > 0 => brackets -= 1,
-                b']' if end == End::Bracket => {
-                    raw_end = self.pos;
+                b'"' => {
+                    s.quoted(c);
                     self.pos += 1;
-                    break;
                 }
-                b'?' => ternaries += 1,
-                b':' if ternaries > 0 => ternaries -= 1,
-                b':' | b'}' if end == End::ColonOrBrace && (parens == 0 || c == b'}') => {
-                    raw_end = self.pos;
-                    break;
-                }
-                b'}' if end == End::Brace => {
-                    raw_end = self.pos;
-                    break;
-                }
-                b'"' | b'\'' => {
-                    if quote.is_none_or(|open| open == c) {
-                        quote = if quote.is_none() { Some(c) } else { None };
-                    }
-                    if c == b'"' {
-                        self.pos += 1;
-                        continue;
-                    }
-                }
-                b'\n' => self.add_lines(1),
-                b'\\' if quote == Some(b'\'') && self.peek_at(1) == Some(b'\'') => {}
-                b'$' if quote.is_none()
-                    && !self.mode.heredoc
-                    && matches!(self.behind_dollar(), Some(b'\'' | b'"'))
-                    && !((in_braces || end == End::Input) && self.dollar_is_text()) =>
-                {
-                    self.translated(&mut b, bare)?;
-                    continue;
-                }
-                b'\\'
-                    if matches!(self.peek_at(1), Some(b'(' | b')' | b'\''))
-                        || end == End::Bracket && self.peek_at(1) == Some(b']') =>
-                {
-                    b.quoted(b"\\");
+                b'\\' | b'$' | b'`' => self.arith_special(&mut b, c, &s)?,
+                c => {
+                    s.count(c);
+                    self.add_lines(u32::from(c == b'\n'));
+                    b.quoted(&[c]);
                     self.pos += 1;
-                    let escaped = self.pos;
-                    b.quoted(self.src.get(escaped..escaped + 1).unwrap_or_default());
-                    self.pos += 1;
-                    continue;
                 }
-                b'\\' if in_braces && matches!(self.peek_at(1), Some(b':' | b'}')) => {
-                    let escaped = self.pos;
-                    b.quoted(self.src.get(escaped..escaped + 2).unwrap_or_default());
-                    self.pos += 2;
-                    continue;
-                }
-                b'\\' | b'$' | b'`' => {
-                    let kept = !bare && quote != Some(b'"') && !self.mode.heredoc;
-                    let inside = Inside::Arithmetic { kept };
-                    self.within(inside, |m| m.dquote_special(&mut b, c, true))?;
-                    continue;
-                }
-                _ if !STOP[c as usize] => continue,
-                _ => {}
             }
-            b.quoted(&[c]);
-            self.pos += 1;
-        }
+        };
         let mut word = b.into_word(self.raw(start, raw_end));
         if !word.raw.contains(&b'"') {
             super::param::spell_bad(&mut word.parts, &word.raw);
         }
         Ok(word)
+    }
+
+    /// Uses up what ends the expression, with `pos` at it, unless it is the caller's.
+    fn over_end(&mut self, end: End, line: u32) -> Res<()> {
+        match end {
+            End::Bracket => self.pos += 1,
+            End::Parens => {
+                self.pos += 1;
+                if self.peek_joined() != Some(b')') {
+                    // Not `))`: the caller takes it for nested parentheses.
+                    return Err(self.error(line, Cause::UnexpectedToken(b")"[..].into())));
+                }
+                self.pos += 1;
+            }
+            End::ColonOrBrace | End::Brace | End::Input => {}
+        }
+        Ok(())
+    }
+
+    /// A backslash, `$` or backquote.
+    fn arith_special(&mut self, b: &mut Builder, c: u8, s: &Scan) -> Res<()> {
+        let next = self.peek_at(1);
+        let kept = match (c, next) {
+            (b'\\', Some(b'\'')) if s.quote == Some(b'\'') => 1,
+            (b'\\', Some(b'(' | b')' | b'\'')) => 2,
+            (b'\\', Some(b']')) if s.end == End::Bracket => 2,
+            (b'\\', Some(b':' | b'}')) if s.in_braces => 2,
+            _ => 0,
+        };
+        if kept > 0 {
+            let pos = self.pos;
+            b.quoted(self.src.get(pos..pos + kept).unwrap_or_default());
+            self.pos += kept;
+            return Ok(());
+        }
+        if c == b'$'
+            && s.quote.is_none()
+            && !self.mode.heredoc
+            && matches!(self.behind_dollar(), Some(b'\'' | b'"'))
+            && !((s.in_braces || s.end == End::Input) && self.dollar_is_text())
+        {
+            return self.translated(b, s.bare);
+        }
+        let kept = !s.bare && s.quote != Some(b'"') && !self.mode.heredoc;
+        self.within(Inside::Arithmetic { kept }, |m| m.dquote_special(b, c, true))
     }
 
     /// `$'...'` becomes text in single quotes, which mean nothing here, `$"` a quote.
@@ -183,7 +227,7 @@ impl Machine<'_, '_> {
             }
             false => single_quote(&decoded),
         };
-        let mut inner = self.inner(super::again::outside_quotes(&text), line);
+        let mut inner = self.inner(super::operand::outside_quotes(&text), line);
         inner.dquoted_text(b).map_err(|(e, _)| e)
     }
 

@@ -53,36 +53,12 @@ impl Machine<'_, '_> {
             return Ok(Outcome::Word { bracket_end });
         }
         self.pos += 1;
-        let value = if self.peek_joined() == Some(b'(') && !ctx.has(Ctx::SCALAR) {
-            let from = self.pos;
-            let before = self.mark();
-            let elements = self.array()?;
-            if self.peek_joined().is_some_and(|c| !is(c, BREAK)) {
-                // `a=(x)y`: the parentheses are part of a text after all.
-                let end = self.pos;
-                self.rewind(&before);
-                let value = AssignValue::Scalar(self.lex_plain_word(ctx, end)?);
-                let raw = self.raw_from(start);
-                let assignment = Assignment { name, subscript, append, value, raw, line };
-                return Ok(Outcome::Assign(Lexeme::Assign(Box::new(assignment))));
-            }
-            let mut text = vec![b'('];
-            for (i, e) in elements.iter().enumerate() {
-                if i > 0 {
-                    text.push(b' ');
-                }
-                crate::print::array_element(&mut text, e);
-            }
-            text.push(b')');
-            if self.src.get(from..self.pos) != Some(text.as_slice()) {
-                self.edit_from(from, text);
-            }
-            AssignValue::Array(elements)
-        } else {
-            AssignValue::Scalar(self.lex_plain_word(ctx, start)?)
+        let (value, is_text) = match self.peek_joined() == Some(b'(') && !ctx.has(Ctx::SCALAR) {
+            true => self.compound_value(ctx)?,
+            false => (AssignValue::Scalar(self.lex_plain_word(ctx, start)?), false),
         };
         let raw = self.raw_from(start);
-        if ctx.has(Ctx::LET) {
+        if ctx.has(Ctx::LET) && !is_text {
             // `eval a=(1 2)`: the builtin gets the text.
             if matches!(value, AssignValue::Scalar(_)) {
                 self.rewind(&mark);
@@ -91,14 +67,32 @@ impl Machine<'_, '_> {
             let word = Word { parts: vec![WordPart::Quoted(raw.to_vec().into())], raw };
             return Ok(Outcome::Assign(Lexeme::Word(word)));
         }
-        Ok(Outcome::Assign(Lexeme::Assign(Box::new(Assignment {
-            name,
-            subscript,
-            append,
-            value,
-            raw,
-            line,
-        }))))
+        let assignment = Assignment { name, subscript, append, value, raw, line };
+        Ok(Outcome::Assign(Lexeme::Assign(Box::new(assignment))))
+    }
+
+    /// `(...)` behind `=`, and whether it is the beginning of a text after all (`a=(x)y`).
+    fn compound_value(&mut self, ctx: Ctx) -> Res<(AssignValue, bool)> {
+        let from = self.pos;
+        let before = self.mark();
+        let elements = self.array()?;
+        if self.peek_joined().is_some_and(|c| !is(c, BREAK)) {
+            let end = self.pos;
+            self.rewind(&before);
+            return Ok((AssignValue::Scalar(self.lex_plain_word(ctx, end)?), true));
+        }
+        let mut text = vec![b'('];
+        for (i, e) in elements.iter().enumerate() {
+            if i > 0 {
+                text.push(b' ');
+            }
+            crate::print::array_element(&mut text, e);
+        }
+        text.push(b')');
+        if self.src.get(from..self.pos) != Some(text.as_slice()) {
+            self.edit_from(from, text);
+        }
+        Ok((AssignValue::Array(elements), false))
     }
 
     /// Whether the `[` at `pos` is closed before a blank or operator ends the word.

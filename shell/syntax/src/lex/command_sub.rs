@@ -30,30 +30,6 @@ pub(crate) fn failing(e: &SyntaxError) -> WordPart {
     }))
 }
 
-/// A part that reports, when it is expanded, that nothing closes the text: bash reads to the end of the quotes or
-/// of the word only.
-pub(crate) fn no_closing(close: u8, text: &[u8]) -> WordPart {
-    let cause = Cause::NoClosing { close, text: text.into() };
-    let kind = ErrorKind::Grammar;
-    failing(&SyntaxError { cause, line: 0, more: Vec::new(), incomplete: false, kind })
-}
-
-/// Has the message of `$["x"]` within quotes show all of the quoted text that comes before.
-pub(crate) fn name_unclosed(parts: &mut [WordPart], whole: &[u8]) {
-    for part in parts {
-        if let WordPart::CommandSub(sub) = part
-            && let Some(Cause::NoClosing { close: b']', text }) =
-                sub.error.as_deref().map(|e| &e.cause)
-            && let Some(at) = memchr::memmem::find(whole, text)
-        {
-            let length = at + text.len();
-            if let Some(e) = Rc::make_mut(sub).error.as_deref_mut() {
-                e.cause = Cause::NoClosing { close: b']', text: whole[..length].into() };
-            }
-        }
-    }
-}
-
 /// Marks an error as one within a substitution.
 fn within(e: &mut SyntaxError) {
     match e.kind {
@@ -158,7 +134,6 @@ impl Machine<'_, '_> {
         text.push(b')');
         let mut inner = self.inner(text, self.line);
         inner.st.mode.heredoc = false;
-        inner.st.opts.printed = false;
         inner.st.trial = true;
         inner.begin_word();
         let read = inner.dollar(false);

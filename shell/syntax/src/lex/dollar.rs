@@ -21,27 +21,10 @@ impl Machine<'_, '_> {
         }
         match c {
             b'{' => self.braced_param(start, quoted).map(Some),
-            b'(' => {
-                let part = self.dollar_paren(start, quoted)?;
-                let spelled = self.src.get(start..self.pos).unwrap_or_default();
-                if spelled.starts_with(b"$((")
-                    && let Some(close) = super::arith_end::lost(spelled)
-                {
-                    return Ok(Some(super::command_sub::no_closing(close, b"")));
-                }
-                Ok(Some(part))
-            }
+            b'(' => self.dollar_paren(start, quoted).map(Some),
             b'[' => {
                 self.pos += 1;
-                let part = self.dollar_bracket(quoted)?;
-                if quoted && !self.mode.heredoc {
-                    let spelled = self.src.get(start..self.pos).unwrap_or_default();
-                    if let Some(end) = memchr::memchr(b'"', spelled) {
-                        let spelled = &spelled[..end];
-                        return Ok(Some(super::command_sub::no_closing(b']', spelled)));
-                    }
-                }
-                Ok(Some(part))
+                self.dollar_bracket(quoted).map(Some)
             }
             b'\'' | b'"' if self.mode.heredoc && self.mode.doc_operand => Ok(None),
             b'\'' if !quoted => {

@@ -55,54 +55,64 @@ impl Filler<'_> {
     }
 
     fn command(&mut self, c: &mut Command) {
-        match &mut c.kind {
+        if self.in_words {
+            self.words_of(&mut c.kind);
+        }
+        self.lists_of(&mut c.kind);
+        for r in &mut c.redirects {
+            match &mut r.target {
+                RedirectTarget::HereDoc(doc) => self.fill(doc),
+                RedirectTarget::Word(w) if self.in_words => self.word(w),
+                RedirectTarget::Word(_) => {}
+            }
+        }
+    }
+
+    /// The words that a command itself has.
+    fn words_of(&mut self, kind: &mut CommandKind) {
+        match kind {
             CommandKind::Simple(s) => {
-                if self.in_words {
-                    for w in &mut s.words {
-                        match w {
-                            CommandWord::Word(w) => self.word(w),
-                            CommandWord::Assignment(a) => self.assignment(a),
-                        }
+                for w in &mut s.words {
+                    match w {
+                        CommandWord::Word(w) => self.word(w),
+                        CommandWord::Assignment(a) => self.assignment(a),
                     }
-                    s.assignments.iter_mut().for_each(|a| self.assignment(a));
                 }
+                s.assignments.iter_mut().for_each(|a| self.assignment(a));
             }
+            CommandKind::For(f) | CommandKind::Select(f) => {
+                f.words.iter_mut().flatten().for_each(|w| self.word(w));
+            }
+            CommandKind::ArithFor(f) => {
+                let parts = [&mut f.init, &mut f.condition, &mut f.step];
+                parts.into_iter().flatten().for_each(|a| self.word(&mut a.word));
+            }
+            CommandKind::Case(c) => self.word(&mut c.subject),
+            CommandKind::Arith(a) => self.word(&mut a.word),
+            CommandKind::Cond(c) => self.cond(c),
+            _ => {}
+        }
+    }
+
+    /// The commands within a compound one. A tree that is just read has its `Rc`s for itself.
+    fn lists_of(&mut self, kind: &mut CommandKind) {
+        match kind {
             CommandKind::Brace(l) => self.list(l),
-            CommandKind::Subshell(l) => {
-                if let Some(l) = Rc::get_mut(l) {
-                    self.list(l);
-                }
-            }
+            CommandKind::Subshell(l) => Rc::get_mut(l).into_iter().for_each(|l| self.list(l)),
             CommandKind::If(i) => {
                 for (c, b) in &mut i.branches {
                     self.list(c);
                     self.list(b);
                 }
-                if let Some(l) = &mut i.otherwise {
-                    self.list(l);
-                }
+                i.otherwise.iter_mut().for_each(|l| self.list(l));
             }
             CommandKind::While(w) => {
                 self.list(&mut w.condition);
                 self.list(&mut w.body);
             }
-            CommandKind::For(f) | CommandKind::Select(f) => {
-                if self.in_words {
-                    f.words.iter_mut().flatten().for_each(|w| self.word(w));
-                }
-                self.list(&mut f.body);
-            }
-            CommandKind::ArithFor(f) => {
-                if self.in_words {
-                    let parts = [&mut f.init, &mut f.condition, &mut f.step];
-                    parts.into_iter().flatten().for_each(|a| self.word(&mut a.word));
-                }
-                self.list(&mut f.body);
-            }
+            CommandKind::For(f) | CommandKind::Select(f) => self.list(&mut f.body),
+            CommandKind::ArithFor(f) => self.list(&mut f.body),
             CommandKind::Case(c) => {
-                if self.in_words {
-                    self.word(&mut c.subject);
-                }
                 for arm in &mut c.arms {
                     if self.in_words {
                         arm.patterns.iter_mut().for_each(|w| self.word(w));
@@ -110,26 +120,13 @@ impl Filler<'_> {
                     self.list(&mut arm.body);
                 }
             }
-            CommandKind::Arith(a) if self.in_words => self.word(&mut a.word),
-            CommandKind::Cond(c) if self.in_words => self.cond(c),
-            CommandKind::Arith(_) | CommandKind::Cond(_) => {}
             CommandKind::Function(f) => {
-                if let Some(f) = Rc::get_mut(f) {
-                    self.command(&mut f.body);
-                }
+                Rc::get_mut(f).into_iter().for_each(|f| self.command(&mut f.body));
             }
             CommandKind::Coproc(c) => {
-                if let Some(c) = Rc::get_mut(&mut c.body) {
-                    self.command(c);
-                }
+                Rc::get_mut(&mut c.body).into_iter().for_each(|c| self.command(c));
             }
-        }
-        for r in &mut c.redirects {
-            match &mut r.target {
-                RedirectTarget::HereDoc(doc) => self.fill(doc),
-                RedirectTarget::Word(w) if self.in_words => self.word(w),
-                RedirectTarget::Word(_) => {}
-            }
+            CommandKind::Simple(_) | CommandKind::Arith(_) | CommandKind::Cond(_) => {}
         }
     }
 

@@ -8,10 +8,8 @@
 //! # Map
 //! - [`table`]: byte classes; [`token`]: operators, reserved words, one token of look-ahead.
 //! - [`word`]: unquoted words; [`quote`]: `'...'`, `$'...'`, `"..."`, backslash.
-//! - [`dollar`]: what follows a `$`; [`param`]: `${...}`; [`operand`]: the word in it;
-//!   [`again`]: that word read without its quotes.
-//! - [`arith_text`]: the text of `$((...))`; [`arith_end`]: where bash loses its end;
-//!   [`subscript`]: `[...]` after a name.
+//! - [`dollar`]: what follows a `$`; [`param`]: `${...}`; [`operand`]: the word in it.
+//! - [`arith_text`]: the text of `$((...))`; [`subscript`]: `[...]` after a name.
 //! - [`command_sub`]: `$(...)`, backquotes, `<(...)`.
 //! - [`assign`]: `name=value`, `name=(...)`.
 //! - [`heredoc`]: bodies of here-documents; [`fill_docs`]: those put into the tree;
@@ -24,9 +22,7 @@
 //!   its failures, so that nesting such places stays polynomial.
 //! - `line` counts the newlines before `pos`.
 
-pub(crate) mod again;
 pub(crate) mod alias;
-pub(crate) mod arith_end;
 pub(crate) mod arith_text;
 pub(crate) mod assign;
 pub(crate) mod command_sub;
@@ -38,7 +34,6 @@ pub(crate) mod heredoc;
 pub(crate) mod mode;
 pub(crate) mod operand;
 pub(crate) mod param;
-mod posix_quotes;
 pub(crate) mod quote;
 pub(crate) mod raw;
 pub(crate) mod skip;
@@ -66,14 +61,6 @@ pub(crate) struct State<'i> {
     pub opts: ParseOptions,
     /// What the text around `pos` changes.
     pub mode: mode::Mode,
-    /// A `$'...'` in the operand of a quoted `${...}` made text that hides its end from bash.
-    pub hidden_end: bool,
-    /// What has been noticed in the operand around `pos`, which stands within double quotes.
-    pub operand: again::Noticed,
-    /// A subscript in `${...}` has no end.
-    pub open_subscript: bool,
-    /// The bytes of such operands that have been read once more in the word around `pos`.
-    pub read_again: usize,
     /// A command has begun, so that reading on is a continuation.
     pub started: bool,
     pub depth: u32,

@@ -5,12 +5,11 @@
 //! double-quoted: only `"..."`, backslash and expansions are special, though single quotes
 //! still pair up and hide a `}` (bash 5.2 outside POSIX mode).
 
-use super::again::ends_in_name;
-use super::table::{DQUOTE, NAME, QUOTE, is};
+use super::table::{DQUOTE, QUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
 use crate::ast::{Word, WordPart};
-use crate::error::{Cause, SyntaxError};
+use crate::lex::mode::Inside;
 
 /// What ends the operand, itself not used up.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -108,7 +107,16 @@ impl Machine<'_, '_> {
         Ok(true)
     }
 
-    pub fn quoted_operand(&mut self, b: &mut Builder) -> Res<()> {
+    /// The operand up to its `}`, within double quotes.
+    fn operand_in_quotes(&mut self) -> Res<Word> {
+        let start = self.pos;
+        let mut b = Builder::default();
+        self.within(Inside::QuotedOperand, |m| m.quoted_operand(&mut b))?;
+        let raw = self.raw_from(start);
+        Ok(named(b.finish(), &outside_quotes(&raw), raw))
+    }
+
+    fn quoted_operand(&mut self, b: &mut Builder) -> Res<()> {
         let line = self.line;
         loop {
             let run = self
@@ -124,106 +132,78 @@ impl Machine<'_, '_> {
             let Some(c) = self.peek() else { return Err(self.unclosed(b'}', line)) };
             match c {
                 b'}' => return Ok(()),
-                b'\'' if !self.opts.posix => {
-                    self.single_in_double(b)?;
-                    continue;
-                }
-                b'\n' => self.add_lines(1),
+                b'\'' if !self.opts.posix => self.single_in_double(b)?,
                 b'<' | b'>' if self.has_process_sub() => {
                     let text = self.process_text()?;
                     b.quoted(&text);
-                    continue;
                 }
-                b'<' | b'>' => {}
                 b'"' => {
-                    let before = self.pos.checked_sub(1).and_then(|at| self.src.get(at));
-                    self.st.operand.again |= before.is_some_and(|c| *c == b'$' || is(*c, NAME));
                     let part = self.double_quoted(true)?;
                     b.part(part);
-                    continue;
                 }
-                b'\\' if self.peek_at(1) == Some(b'}') => {
-                    b.quoted(b"}");
-                    self.pos += 2;
-                    continue;
+                b'\\' => self.backslash_in_operand(b)?,
+                b'$' if matches!(self.behind_dollar(), Some(b'\'' | b'"')) => {
+                    self.dollar_quote_in_operand(b)?;
                 }
-                b'\\' if self.peek_at(1) == Some(b'\'') => {
-                    // The backslash stays, and the quote after it opens nothing.
-                    b.quoted(b"\\'");
-                    self.pos += 2;
-                    continue;
+                b'$' | b'`' => self.dquote_special(b, c, c != b'`')?,
+                b'\n' | b'\'' | b'<' | b'>' => {
+                    self.add_lines(u32::from(c == b'\n'));
+                    b.quoted(&[c]);
+                    self.pos += 1;
                 }
-                b'$' if self.behind_dollar() == Some(b'\'') && self.mode.ansi.kept => {
-                    self.translated(b, false)?;
-                    // In POSIX mode the single quotes it gets would not hide these.
-                    if self.opts.posix
-                        && let Some(at) = self.edits.len().checked_sub(1)
-                        && self.edits[at].text.iter().any(|c| b"\"`${}".contains(c))
-                    {
-                        self.st.operand.kept.push(at);
-                    }
-                    continue;
-                }
-                b'$' if self.behind_dollar() == Some(b'\'')
-                    && !self.mode.heredoc
-                    && !self.opts.posix =>
-                {
-                    let start = self.pos;
-                    let text = self.ansi_quoted()?;
-                    let spelled = self.src.get(start + 2..self.pos - 1).unwrap_or_default();
-                    let hidden = hides_end(&text, spelled, self.rest().first());
-                    self.st.hidden_end |= hidden;
-                    if !hidden
-                        && !self.mode.ansi.in_subscript
-                        && (closes(&text) || !self.operand.closing.is_empty())
-                    {
-                        let end = self.pos;
-                        self.st.operand.closing.push((start, end, text.clone()));
-                    }
-                    // It may go on a name before it.
-                    self.st.operand.again |= ends_in_name(b) || b.ends_in_dollar();
-                    let special = |c: &u8| matches!(c, b'$' | b'`' | b'"' | b'\'' | b'}');
-                    let escapes = |pair: &[u8]| pair[0] == b'\\' && pair[1] == b'\\';
-                    let same = !text.iter().any(special)
-                        && !text.windows(2).any(escapes)
-                        && text.last() != Some(&b'\\');
-                    self.edit_from(start, text.clone());
-                    if !same && !hidden {
-                        // Printed it has to stay what it is.
-                        let at = self.edits.len() - 1;
-                        self.st.operand.kept.push(at);
-                        self.st.operand.again = true;
-                    }
-                    escaped_text(b, &text);
-                    continue;
-                }
-                b'$' if self.behind_dollar() == Some(b'"') && !self.mode.heredoc => {
-                    // The quotes count, the `$` does not.
-                    let start = self.pos;
-                    self.over_dollar();
-                    self.edit_from(start, Vec::new());
-                    continue;
-                }
-                b'\\' if self.peek_at(1).is_some_and(keeps_backslash) => {
-                    // Kept apart: beside an `@` list bash splits there.
-                    b.quoted(b"\\");
-                    let pos = self.pos + 1;
-                    b.literal(self.src.get(pos..pos + 1).unwrap_or_default());
-                    self.pos += 2;
-                    continue;
-                }
-                b'\\' | b'$' | b'`' => {
-                    // `\"` keeps its backslash within backquotes here.
-                    self.dquote_special(b, c, c != b'`')?;
-                    self.after_process_number();
-                    continue;
-                }
-                b'\'' => {}
-                _ => continue,
+                _ => {}
             }
-            b.quoted(&[c]);
-            self.pos += 1;
         }
+    }
+
+    /// A backslash in a quoted operand.
+    fn backslash_in_operand(&mut self, b: &mut Builder) -> Res<()> {
+        match self.peek_at(1) {
+            Some(b'}') => b.quoted(b"}"),
+            // The backslash stays, and the quote after it opens nothing.
+            Some(b'\'') => b.quoted(b"\\'"),
+            Some(c) if keeps_backslash(c) => {
+                // Kept apart: beside an `@` list bash splits there.
+                b.quoted(b"\\");
+                b.literal(&[c]);
+            }
+            // `\"` keeps its backslash within backquotes here.
+            _ => return self.dquote_special(b, b'\\', true),
+        }
+        self.pos += 2;
+        Ok(())
+    }
+
+    /// `$'...'` or `$"..."` in a quoted operand. The text of the first counts as quoted; the quotes of the second count,
+    /// its `$` does not.
+    fn dollar_quote_in_operand(&mut self, b: &mut Builder) -> Res<()> {
+        let start = self.pos;
+        let is_ansi = self.behind_dollar() == Some(b'\'');
+        if is_ansi && self.mode.ansi.kept {
+            self.translated(b, false)?;
+            let special = |c: &u8| b"\"`${}".contains(c);
+            if self.opts.posix && self.edits.last().is_some_and(|e| e.text.iter().any(special)) {
+                // In POSIX mode single quotes would not hide these: it is printed as the source has it.
+                self.edits.pop();
+            }
+            return Ok(());
+        }
+        if self.mode.heredoc || is_ansi && self.opts.posix {
+            return self.dquote_special(b, b'$', true);
+        }
+        if !is_ansi {
+            self.over_dollar();
+            self.edit_from(start, Vec::new());
+            return Ok(());
+        }
+        let text = self.ansi_quoted()?;
+        match text.iter().any(|c| b"$`\"'\\}".contains(c)) {
+            // Printed it has to stay what it is.
+            true => drop(self.edits.pop()),
+            false => self.edit_from(start, text.clone()),
+        }
+        b.quoted(&text);
+        Ok(())
     }
 
     /// `'...'` in an operand within double quotes: bash looks for the closing quote before it
@@ -237,7 +217,6 @@ impl Machine<'_, '_> {
             return Err(self.unclosed(b'\'', line));
         };
         let inside = rest.get(..length).unwrap_or_default().to_vec();
-        self.st.operand.again |= inside.contains(&b'"');
         b.quoted(b"'");
         let mut parts = Builder::default();
         match self.inner(inside, line).text_in_quotes(&mut parts) {
@@ -246,40 +225,11 @@ impl Machine<'_, '_> {
                 part => b.part(part),
             }),
             Err(e) if e.is_limit() => return Err(e),
-            Err(e) => {
-                let backquote = last_backquote(self.src.get(start..start + length));
-                let unclosed = e.cause == Cause::Unclosed(b'`');
-                let e = match backquote.filter(|_| unclosed) {
-                    Some(at) => {
-                        self.unclosed_backquote(start + at, start + length + 1)?.unwrap_or(e)
-                    }
-                    None => e,
-                };
-                b.part(super::command_sub::failing(&e));
-            }
+            Err(e) => b.part(super::command_sub::failing(&e)),
         }
         b.quoted(b"'");
         self.advance_to(start + length + 1);
         Ok(())
-    }
-
-    /// What bash says of a backquote in an operand that is not closed: it shows the operand from
-    /// there on. `behind`: in the operand, where its braces balance; `None`: they never do.
-    fn unclosed_backquote(&mut self, at: usize, behind: usize) -> Res<Option<Box<SyntaxError>>> {
-        let mark = self.mark();
-        self.advance_to(behind);
-        let skipped = self.skip_braces(self.line, true, !self.mode.heredoc);
-        let text = self.raw(at, self.pos.saturating_sub(1));
-        self.rewind(&mark);
-        match skipped {
-            Ok(()) => {}
-            Err(e) if e.is_limit() => return Err(e),
-            Err(_) => return Ok(None),
-        }
-        // One newline at its end goes as the message is kept.
-        let end = if text.ends_with(b"\n") { b"\n".as_slice() } else { b"" };
-        let text = [&*text, end].concat().into();
-        Ok(Some(self.error(0, Cause::NoClosing { close: b'`', text })))
     }
 
     /// All of the text as if within double quotes; a `"` is an ordinary character.
@@ -314,30 +264,6 @@ impl Machine<'_, '_> {
     }
 }
 
-/// Text of `$'...'`, taken apart as it would be if it stood there itself.
-fn escaped_text(b: &mut Builder, text: &[u8]) {
-    let mut rest = text;
-    while let Some(at) = memchr::memchr(b'\\', rest) {
-        if rest.get(at + 1) == Some(&b'\n') {
-            // A line continuation.
-            b.quoted(&rest[..at]);
-            rest = &rest[at + 2..];
-            continue;
-        }
-        let kept = rest.get(at + 1).copied().is_some_and(keeps_backslash);
-        b.quoted(&rest[..=at]);
-        rest = &rest[at + 1..];
-        if kept {
-            b.literal(&rest[..1]);
-            rest = &rest[1..];
-        }
-    }
-    // Printed it is nothing, too.
-    if !rest.is_empty() {
-        b.quoted(rest);
-    }
-}
-
 /// A character before which a backslash within double quotes stays.
 fn keeps_backslash(c: u8) -> bool {
     c.is_ascii() && !matches!(c, b'$' | b'`' | b'"' | b'\\' | b'\n' | b'}' | b'\'')
@@ -351,33 +277,26 @@ fn hides_end(text: &[u8], spelled: &[u8], next: Option<&u8>) -> bool {
     // A backslash may quote what is text in any case.
     let escapes = backslashes % 2 == 1 && next.is_none_or(|c| b"}\"'`\\$".contains(c));
     // A NUL ends the text, and the word with it.
-    let with_mark = super::quote::ansi_decode(&[spelled, b"#"].concat());
+    let with_mark = box_text::escape::ansi_c(&[spelled, b"#"].concat());
     odd(b'"') || odd(b'\'') || odd(b'`') || escapes || with_mark.last() != Some(&b'#')
 }
 
-/// Whether the text has a brace that closes what it stands in.
-fn closes(text: &[u8]) -> bool {
-    let mut depth = 0usize;
-    let mut before = 0;
-    for &c in text {
-        match c {
-            _ if before == b'\\' => {}
-            b'{' if before == b'$' => depth += 1,
-            b'}' if depth == 0 => return true,
-            b'}' => depth -= 1,
-            _ => {}
-        }
-        before = if before == b'\\' { 0 } else { c };
-    }
-    false
+/// The word, its messages showing `whole`.
+fn named(mut parts: Vec<WordPart>, whole: &[u8], raw: Box<[u8]>) -> Word {
+    parts.iter_mut().any(|part| match part {
+        WordPart::DoubleQuoted(inside) => super::param::name_bad(inside, whole),
+        part => super::param::name_bad(std::slice::from_mut(part), whole),
+    });
+    Word { parts, raw }
 }
 
-/// The last backquote that counts.
-fn last_backquote(text: Option<&[u8]>) -> Option<usize> {
-    let text = text?;
-    let escaped = |at: usize| text[..at].iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1;
-    let at = (0..text.len()).rev().find(|&at| text[at] == b'`' && !escaped(at))?;
-    let count = |what: u8| text[..at].iter().filter(|b| **b == what).count();
-    // Within `$(` it is another error.
-    (count(b'(') <= count(b')')).then_some(at)
+/// The spelling of a text without its double quotes.
+pub(crate) fn outside_quotes(raw: &[u8]) -> Vec<u8> {
+    let mut escaped = false;
+    let kept = raw.iter().filter(|c| {
+        let quote = **c == b'"' && !escaped;
+        escaped = **c == b'\\' && !escaped;
+        !quote
+    });
+    kept.copied().collect()
 }

@@ -20,20 +20,8 @@ const PATTERN_OPERATORS: &[u8] = b"#%^,/";
 
 impl Machine<'_, '_> {
     /// `${...}` with `pos` at the brace and `start` at the `$`.
-    pub fn braced_param(&mut self, start: usize, quoted: bool) -> Res<WordPart> {
-        if quoted
-            && self.opts.posix
-            && !self.mode.heredoc
-            && !self.mode.arith
-            && !self.operand.inside
-        {
-            return self.param_in_posix(start);
-        }
-        self.braced_param_by_grammar(start, quoted)
-    }
-
     #[inline(never)]
-    pub fn braced_param_by_grammar(&mut self, start: usize, quoted: bool) -> Res<WordPart> {
+    pub fn braced_param(&mut self, start: usize, quoted: bool) -> Res<WordPart> {
         let line = self.line;
         self.pos += 1;
         self.enter(4)?;
@@ -42,30 +30,15 @@ impl Machine<'_, '_> {
         if self.param_inside(&mut param, quoted, line)? && self.peek_joined() == Some(b'}') {
             self.pos += 1;
         } else {
-            let open = std::mem::take(&mut self.st.open_subscript);
             self.rewind(&mark);
             self.skip_braces(line, quoted, !(quoted && self.mode.heredoc))?;
             *param = *bad_param();
-            let length = self.src.get(start + 2) == Some(&b'#');
-            if open
-                && !length
-                && quoted
-                && !self.mode.heredoc
-                && !self.mode.arith
-                && !self.operand.inside
-            {
-                self.leave(4);
-                return Ok(super::arith_end::no_brace());
-            }
         }
         if matches!(&param.subscript, Some(Subscript::Expr(key)) if key.word.raw.is_empty()) {
             // `${a[]}`
             *param = *bad_param();
         }
         self.leave(4);
-        if self.hidden_end {
-            return Ok(super::arith_end::no_brace());
-        }
         param.raw = self.raw_from(start);
         if is_bad_count(&param) {
             param.op = bad_op();

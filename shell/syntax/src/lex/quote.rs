@@ -1,6 +1,6 @@
 //! Quoting (POSIX XCU 2.2; bash manual 3.1.2).
 
-use box_text::escape::single_quote;
+use box_text::escape::{ansi_c, single_quote};
 
 use super::table::{self, DQUOTE, is};
 use super::word::Builder;
@@ -77,7 +77,7 @@ impl Machine<'_, '_> {
                 Some(_) => at += 1,
             }
         }
-        let text = ansi_decode(self.src.get(quote + 1..at).unwrap_or_default());
+        let text = ansi_c(self.src.get(quote + 1..at).unwrap_or_default());
         self.advance_to(at + 1);
         if self.words > 0 {
             self.edit_from(start, single_quote(&text));
@@ -110,7 +110,6 @@ impl Machine<'_, '_> {
             }
             whole.extend_from_slice(&self.raw(at, self.pos - 1));
             super::param::name_bad(&mut parts, &whole);
-            super::command_sub::name_unclosed(&mut parts, &whole);
         }
         Ok(WordPart::DoubleQuoted(parts))
     }
@@ -132,27 +131,16 @@ impl Machine<'_, '_> {
             }
             match self.peek() {
                 None => return Err(self.unclosed(b'"', line)),
-                Some(b'"') if nested => {
-                    self.before_closing_quote(b);
-                    self.pos += 1;
-                    return Ok(());
-                }
                 Some(b'"') => {
                     self.pos += 1;
                     return Ok(());
                 }
-                Some(b'\\') if nested => {
-                    self.before_backslash(b);
-                    self.backslash(b);
-                }
+                Some(b'\\') if nested => self.backslash(b),
                 Some(c) if is(c, DQUOTE) => {
                     if c == b'\\' && self.peek_at(1) == Some(b'"') {
                         escapes.push(self.pos);
                     }
                     self.dquote_special(b, c, true).map_err(|e| self.cut_off(e))?;
-                    if nested {
-                        self.after_process_number();
-                    }
                 }
                 Some(_) => {}
             }
@@ -214,140 +202,9 @@ fn fails(part: &WordPart) -> bool {
     }
 }
 
-/// Decodes the inside of `$'...'` (bash manual 3.1.2.4). Unknown escapes keep their backslash;
-/// a NUL ends the text.
-pub fn ansi_decode(s: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(s.len());
-    let mut i = 0;
-    while let Some(&b) = s.get(i) {
-        i += 1;
-        if b != b'\\' {
-            out.push(b);
-            continue;
-        }
-        let Some(&e) = s.get(i) else {
-            out.push(b'\\');
-            break;
-        };
-        i += 1;
-        let value = match e {
-            b'a' => 7,
-            b'b' => 8,
-            b'e' | b'E' => 27,
-            b'f' => 12,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'v' => 11,
-            b'\\' | b'\'' | b'"' | b'?' => e,
-            b'0'..=b'7' => {
-                let n = number(s, &mut i, 2, 8, u32::from(e - b'0'));
-                n as u8
-            }
-            b'x' if s.get(i) == Some(&b'{') => {
-                let mut j = i + 1;
-                let n = number(s, &mut j, usize::MAX, 16, 0);
-                if s.get(j) == Some(&b'}') {
-                    j += 1;
-                }
-                i = j;
-                n as u8
-            }
-            b'x' => {
-                let from = i;
-                let n = number(s, &mut i, 2, 16, 0);
-                if i == from {
-                    out.extend_from_slice(b"\\x");
-                    continue;
-                }
-                n as u8
-            }
-            b'u' | b'U' => {
-                let from = i;
-                let n = number(s, &mut i, if e == b'u' { 4 } else { 8 }, 16, 0);
-                if i == from {
-                    out.extend_from_slice(&[b'\\', e]);
-                } else if n == 0 {
-                    return out;
-                } else {
-                    push_utf8(&mut out, n);
-                }
-                continue;
-            }
-            b'c' => match s.get(i) {
-                Some(&c) => {
-                    i += 1;
-                    // `\c\\` is control-backslash.
-                    if c == b'\\' && s.get(i) == Some(&b'\\') {
-                        i += 1;
-                    }
-                    if c == b'?' { 0x7f } else { c.to_ascii_uppercase() & 0x1f }
-                }
-                None => {
-                    out.extend_from_slice(b"\\c");
-                    break;
-                }
-            },
-            _ => {
-                out.extend_from_slice(&[b'\\', e]);
-                continue;
-            }
-        };
-        if value == 0 {
-            return out;
-        }
-        out.push(value);
-    }
-    out
-}
-
-/// Reads up to `max` digits of `base` at `s[*i..]`.
-fn number(s: &[u8], i: &mut usize, max: usize, base: u32, start: u32) -> u32 {
-    let mut n = start;
-    let mut count = 0;
-    while count < max {
-        let Some(d) = s.get(*i).and_then(|&b| (b as char).to_digit(base)) else { break };
-        n = n.wrapping_mul(base).wrapping_add(d);
-        *i += 1;
-        count += 1;
-    }
-    n
-}
-
-/// UTF-8 as bash writes it: any number up to 31 bits, surrogates included.
-fn push_utf8(out: &mut Vec<u8>, n: u32) {
-    let tail = |n: u32, shift: u32| 0x80 | ((n >> shift) & 0x3f) as u8;
-    match n {
-        0..=0x7f => out.push(n as u8),
-        0x80..=0x7ff => out.extend_from_slice(&[0xc0 | (n >> 6) as u8, tail(n, 0)]),
-        0x800..=0xffff => out.extend_from_slice(&[0xe0 | (n >> 12) as u8, tail(n, 6), tail(n, 0)]),
-        0x1_0000..=0x1f_ffff => {
-            out.extend_from_slice(&[0xf0 | (n >> 18) as u8, tail(n, 12), tail(n, 6), tail(n, 0)]);
-        }
-        0x20_0000..=0x3ff_ffff => {
-            out.extend_from_slice(&[
-                0xf8 | (n >> 24) as u8,
-                tail(n, 18),
-                tail(n, 12),
-                tail(n, 6),
-                tail(n, 0),
-            ]);
-        }
-        0x400_0000..=0x7fff_ffff => out.extend_from_slice(&[
-            0xfc | (n >> 30) as u8,
-            tail(n, 24),
-            tail(n, 18),
-            tail(n, 12),
-            tail(n, 6),
-            tail(n, 0),
-        ]),
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::ansi_decode;
+    use box_text::escape::ansi_c;
 
     /// Expected values: `printf %s $'...' | od -c` in bash 5.2.15.
     #[test]
@@ -363,7 +220,7 @@ mod tests {
             (br"\x{41}z", b"Az"),
             (br"\'\?", b"'?"),
         ] {
-            assert_eq!(ansi_decode(text), want, "{}", String::from_utf8_lossy(text));
+            assert_eq!(ansi_c(text), want, "{}", String::from_utf8_lossy(text));
         }
     }
 }

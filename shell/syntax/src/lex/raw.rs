@@ -20,10 +20,6 @@ impl Machine<'_, '_> {
     pub fn begin_word(&mut self) {
         if self.words == 0 {
             self.edits.clear();
-            self.st.hidden_end = false;
-            if self.depth == 0 {
-                self.st.read_again = 0;
-            }
         }
         self.words += 1;
     }

@@ -5,74 +5,42 @@ use super::{Machine, Res};
 
 impl Machine<'_, '_> {
     /// Skips a bad `${...}`, from after its brace to after the closing one. Quotes, nested
-    /// expansions and backquotes hide a `}`, single quotes if `singles`. `$'...'` is replaced by
-    /// what it stands for, as bash does before it looks at the text.
+    /// expansions and backquotes hide a `}`, single quotes if `singles`.
     pub fn skip_braces(&mut self, line: u32, quoted: bool, singles: bool) -> Res<()> {
         // The closers that are open, innermost last.
         let mut open: Vec<u8> = Vec::new();
-        let start = self.pos;
-        // Whether behind the first operator there are patterns, where quotes are quotes, within
-        // double quotes, too.
-        let mut patterns = None;
         loop {
             let Some(c) = self.peek() else {
                 return Err(self.unclosed(open.last().copied().unwrap_or(b'}'), line));
             };
-            if patterns.is_none() && b"#%^,/~:-=?+".contains(&c) {
-                patterns = Some(self.pos > start && b"#%^,/".contains(&c));
-            }
-            if c == b'$' && self.peek_at(1) == Some(b'(') && open.last() != Some(&b'`') {
+            let in_braces = matches!(open.last(), None | Some(b'}'));
+            match (c, self.peek_at(1)) {
                 // Read as anywhere else, and shown as it is printed.
-                self.dollar(quoted)?;
-                continue;
-            }
-            if matches!(c, b'<' | b'>')
-                && self.peek_at(1) == Some(b'(')
-                && !self.mode.heredoc
-                && matches!(open.last(), None | Some(b'}'))
-            {
-                self.process_sub()?;
-                continue;
-            }
-            if c == b'\\' && self.peek_at(1) == Some(b'\n') {
-                self.cut_continuation();
-                continue;
-            }
-            if c == b'$'
-                && singles
-                && !self.mode.heredoc
-                && matches!(open.last(), None | Some(b'}'))
-            {
-                let quoted = (quoted || self.mode.ansi.quoted_sub) && patterns != Some(true);
-                match self.behind_dollar() {
-                    Some(b'\'') if !quoted || !self.opts.posix => {
-                        let start = self.pos;
-                        let text = self.ansi_quoted()?;
-                        if quoted {
-                            self.edit_from(start, text);
-                        }
-                        continue;
-                    }
-                    Some(b'"') => {
-                        let start = self.pos;
-                        self.over_dollar();
-                        self.edit_from(start, Vec::new());
-                        continue;
-                    }
-                    _ => {}
+                (b'$', Some(b'(')) if open.last() != Some(&b'`') => {
+                    self.dollar(quoted)?;
+                    continue;
                 }
+                (b'<' | b'>', Some(b'(')) if in_braces && !self.mode.heredoc => {
+                    self.process_sub()?;
+                    continue;
+                }
+                (b'\\', Some(b'\n')) => {
+                    self.cut_continuation();
+                    continue;
+                }
+                (b'$', _) if self.behind_dollar() == Some(b'\'') => {
+                    if in_braces && singles && !self.mode.heredoc && !(quoted && self.opts.posix) {
+                        self.ansi_quoted()?;
+                        continue;
+                    }
+                }
+                _ => {}
             }
             self.pos += 1;
             match c {
                 b'\n' => self.add_lines(1),
-                b'\\' => {
-                    if self.peek().is_some() {
-                        self.pos += 1;
-                    }
-                }
-                _ if open.last() == Some(&c) => {
-                    open.pop();
-                }
+                b'\\' => self.pos += usize::from(self.peek().is_some()),
+                _ if open.last() == Some(&c) => drop(open.pop()),
                 b'}' if open.is_empty() => return Ok(()),
                 b'\'' if singles && open.last() != Some(&b'"') => {
                     let from = self.line;

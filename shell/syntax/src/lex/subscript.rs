@@ -33,7 +33,6 @@ impl Machine<'_, '_> {
         self.enter(4)?;
         let word = self.subscript_word(true, in_braces)?;
         self.leave(4);
-        self.st.open_subscript |= in_braces && word.is_none();
         Ok(word.map(|w| Subscript::Expr(crate::arith::from_word(w))))
     }
 
@@ -77,8 +76,7 @@ impl Machine<'_, '_> {
                 b']' | b'}' => {}
                 b'\n' => self.add_lines(1),
                 b'<' | b'>' if closed && self.has_process_sub() => {
-                    let text = self.process_text()?;
-                    b.literal(&text);
+                    b.literal(&self.process_text()?);
                     continue;
                 }
                 b'<' | b'>' => {}

@@ -1,5 +1,7 @@
 //! Operators, reserved words and the token read ahead.
 
+use std::ops::Range;
+
 use super::table::{self, BLANK, BREAK, DIGIT, QUOTE, is};
 use super::{Machine, Res};
 use crate::ast::{Assignment, Subscript, Text, Word};
@@ -242,23 +244,16 @@ impl Machine<'_, '_> {
                 }
                 return Ok(self.simple(Tk::Eof, start, line));
             };
-            if !is(b, BREAK) || (matches!(b, b'<' | b'>') && self.peek_at(1) == Some(b'(')) {
+            let starts_word = match b {
+                b'<' | b'>' => self.peek_at(1) == Some(b'('),
+                b'(' | b'|' => ctx.has(Ctx::REGEX),
+                b => !is(b, BREAK),
+            };
+            if starts_word {
                 if let Some(t) = self.lex_word_token(ctx, start, line)? {
                     return Ok(t);
                 }
                 // An alias was substituted: read on in its text.
-                continue;
-            }
-            if b == b'(' && ctx.has(Ctx::REGEX) {
-                if let Some(t) = self.lex_word_token(ctx, start, line)? {
-                    return Ok(t);
-                }
-                continue;
-            }
-            if b == b'|' && ctx.has(Ctx::REGEX) {
-                if let Some(t) = self.lex_word_token(ctx, start, line)? {
-                    return Ok(t);
-                }
                 continue;
             }
             self.pos += 1;
@@ -281,28 +276,19 @@ impl Machine<'_, '_> {
             b'(' => Tk::LParen,
             b')' => Tk::RParen,
             b';' => match self.peek_joined() {
-                Some(b';') => {
-                    self.pos += 1;
-                    if self.peek_joined() == Some(b'&') {
-                        self.pos += 1;
-                        Tk::SemiSemiAmp
-                    } else {
-                        Tk::SemiSemi
-                    }
-                }
+                Some(b';') => match self.second() {
+                    Some(b'&') => self.op(Tk::SemiSemiAmp),
+                    _ => Tk::SemiSemi,
+                },
                 Some(b'&') => self.op(Tk::SemiAmp),
                 _ => Tk::Semi,
             },
             b'&' => match self.peek_joined() {
                 Some(b'&') => self.op(Tk::AndAnd),
-                Some(b'>') => {
-                    self.pos += 1;
-                    if self.peek_joined() == Some(b'>') {
-                        self.op(Tk::AmpGreatGreat)
-                    } else {
-                        Tk::AmpGreat
-                    }
-                }
+                Some(b'>') => match self.second() {
+                    Some(b'>') => self.op(Tk::AmpGreatGreat),
+                    _ => Tk::AmpGreat,
+                },
                 _ => Tk::Amp,
             },
             b'|' => match self.peek_joined() {
@@ -311,14 +297,11 @@ impl Machine<'_, '_> {
                 _ => Tk::Pipe,
             },
             b'<' => match self.peek_joined() {
-                Some(b'<') => {
-                    self.pos += 1;
-                    match self.peek_joined() {
-                        Some(b'<') => self.op(Tk::LessLessLess),
-                        Some(b'-') => self.op(Tk::LessLessDash),
-                        _ => Tk::LessLess,
-                    }
-                }
+                Some(b'<') => match self.second() {
+                    Some(b'<') => self.op(Tk::LessLessLess),
+                    Some(b'-') => self.op(Tk::LessLessDash),
+                    _ => Tk::LessLess,
+                },
                 Some(b'&') => self.op(Tk::LessAmp),
                 Some(b'>') => self.op(Tk::LessGreat),
                 _ => Tk::Less,
@@ -330,6 +313,12 @@ impl Machine<'_, '_> {
                 _ => Tk::Great,
             },
         })
+    }
+
+    /// Uses up the second byte of an operator; the one behind it.
+    fn second(&mut self) -> Option<u8> {
+        self.pos += 1;
+        self.peek_joined()
     }
 
     #[inline]
@@ -346,43 +335,20 @@ impl Machine<'_, '_> {
         let end = start + run;
         self.pos = end;
         let next = self.peek_joined();
-        let plain = self.pos == end && run > 0 && next.is_none_or(|b| is(b, BREAK));
-        if plain {
-            // `<(` continues a word; an extglob may do so, too.
-            let continues = match next {
-                Some(b'<' | b'>') => self.peek_at(1) == Some(b'('),
-                Some(b'(') => {
-                    self.extglob_on(ctx)
-                        && self.src.get(end - 1).is_some_and(|b| b"?*+@!".contains(b))
-                }
-                Some(b'|') => ctx.has(Ctx::REGEX),
-                _ => false,
-            };
-            let continues = continues || (next == Some(b'(') && ctx.has(Ctx::REGEX));
-            if !continues {
-                if let Some(t) = self.plain_token(ctx, start, end, line, next) {
-                    return Ok(Some(t));
-                }
-                if alias_here && self.opts.expand_aliases && self.substitute_alias(start, end) {
-                    return Ok(None);
-                }
-                if !ctx.has(Ctx::ASSIGN.with(Ctx::DECL).with(Ctx::LET))
-                    || !self.may_assign(start, end)
-                {
-                    self.alias.next = false;
-                    let text: Text = self.src.get(start..end).unwrap_or_default().into();
-                    let word = Word {
-                        parts: vec![crate::ast::WordPart::Literal(text.to_vec().into())],
-                        raw: text,
-                    };
-                    return Ok(Some(Token {
-                        kind: Tk::Word,
-                        start,
-                        end,
-                        line,
-                        lexeme: Lexeme::Word(word),
-                    }));
-                }
+        if self.pos == end && run > 0 && self.ends_plain_word(ctx, next) {
+            let token = |kind, lexeme| Token { kind, start, end, line, lexeme };
+            if let Some((kind, lexeme)) = self.more_than_word(ctx, start..end, next) {
+                return Ok(Some(token(kind, lexeme)));
+            }
+            if alias_here && self.opts.expand_aliases && self.substitute_alias(start, end) {
+                return Ok(None);
+            }
+            if !ctx.has(Ctx::ASSIGN.with(Ctx::DECL).with(Ctx::LET)) || !self.may_assign(start, end)
+            {
+                self.alias.next = false;
+                let text: Text = self.src.get(start..end).unwrap_or_default().into();
+                let parts = vec![crate::ast::WordPart::Literal(text.to_vec().into())];
+                return Ok(Some(token(Tk::Word, Lexeme::Word(Word { parts, raw: text }))));
             }
         }
         if self.pos != end {
@@ -390,6 +356,32 @@ impl Machine<'_, '_> {
             self.line = line;
         }
         self.pos = start;
+        self.composed_token(ctx, start, line, alias_here)
+    }
+
+    /// Whether a plain run, behind which comes `next`, is a whole word.
+    fn ends_plain_word(&mut self, ctx: Ctx, next: Option<u8>) -> bool {
+        match next {
+            // `<(` continues a word; an extglob may do so, too.
+            Some(b'<' | b'>') => self.peek_at(1) != Some(b'('),
+            Some(b'(') if ctx.has(Ctx::REGEX) => false,
+            Some(b'(') if self.extglob_on(ctx) => {
+                let before = self.pos.checked_sub(1).and_then(|at| self.src.get(at));
+                !before.is_some_and(|b| b"?*+@!".contains(b))
+            }
+            Some(b'|') => !ctx.has(Ctx::REGEX),
+            next => next.is_none_or(|b| is(b, BREAK)),
+        }
+    }
+
+    /// A token that starts with a word of several parts, or with an assignment.
+    fn composed_token(
+        &mut self,
+        ctx: Ctx,
+        start: usize,
+        line: u32,
+        alias_here: bool,
+    ) -> Res<Option<Token>> {
         let lexeme = self.lex_word(ctx)?;
         let end = self.pos;
         // A quoted word leaves the question to the word after it, as in bash.
@@ -402,28 +394,13 @@ impl Machine<'_, '_> {
             && let Some(text) = w.as_literal()
             && *text == *w.raw
         {
-            if ctx.has(Ctx::RESERVED)
-                && let Some(kw) = Kw::from_bytes(text)
-            {
-                return Ok(Some(Token {
-                    kind: Tk::Kw(kw),
-                    start,
-                    end,
-                    line,
-                    lexeme: Lexeme::None,
-                }));
-            }
-            if matches!(self.peek(), Some(b'<' | b'>'))
-                && !ctx.has(Ctx::COPIED)
-                && let Some(n) = io_number(text)
-            {
-                return Ok(Some(Token {
-                    kind: Tk::IoNumber(n),
-                    start,
-                    end,
-                    line,
-                    lexeme: Lexeme::None,
-                }));
+            let number = match self.peek() {
+                Some(b'<' | b'>') if !ctx.has(Ctx::COPIED) => io_number(text),
+                _ => None,
+            };
+            let reserved = Kw::from_bytes(text).filter(|_| ctx.has(Ctx::RESERVED));
+            if let Some(kind) = reserved.map(Tk::Kw).or(number.map(Tk::IoNumber)) {
+                return Ok(Some(Token { kind, start, end, line, lexeme: Lexeme::None }));
             }
             if alias_here && self.opts.expand_aliases && end - start != text.len() {
                 let name = text.to_vec();
@@ -435,41 +412,30 @@ impl Machine<'_, '_> {
         Ok(Some(Token { kind: Tk::Word, start, end, line, lexeme }))
     }
 
-    /// The token for a plain run if it is more than a word.
-    fn plain_token(
+    /// What a plain run is if it is more than a word; `next` comes behind it.
+    fn more_than_word(
         &mut self,
         ctx: Ctx,
-        start: usize,
-        end: usize,
-        line: u32,
+        at: Range<usize>,
         next: Option<u8>,
-    ) -> Option<Token> {
-        let run = self.src.get(start..end)?;
+    ) -> Option<(Tk, Lexeme)> {
+        let run = self.src.get(at)?;
         if ctx.has(Ctx::RESERVED)
             && run.len() <= 8
             && let Some(kw) = Kw::from_bytes(run)
         {
             self.alias.next = false;
-            return Some(Token { kind: Tk::Kw(kw), start, end, line, lexeme: Lexeme::None });
+            return Some((Tk::Kw(kw), Lexeme::None));
         }
-        if matches!(next, Some(b'<' | b'>')) {
-            if let Some(n) = io_number(run).filter(|_| !ctx.has(Ctx::COPIED)) {
-                return Some(Token {
-                    kind: Tk::IoNumber(n),
-                    start,
-                    end,
-                    line,
-                    lexeme: Lexeme::None,
-                });
-            }
-            if run.first() == Some(&b'{') && run.last() == Some(&b'}') {
-                let inside = run.get(1..run.len() - 1).unwrap_or_default().to_vec();
-                let (name, subscript) = self.io_var(&inside)?;
-                let lexeme = Lexeme::Var(name, subscript.map(Box::new));
-                return Some(Token { kind: Tk::IoVar, start, end, line, lexeme });
-            }
+        if !matches!(next, Some(b'<' | b'>')) {
+            return None;
         }
-        None
+        if let Some(n) = io_number(run).filter(|_| !ctx.has(Ctx::COPIED)) {
+            return Some((Tk::IoNumber(n), Lexeme::None));
+        }
+        let inside = run.strip_prefix(b"{")?.strip_suffix(b"}")?;
+        let (name, subscript) = self.io_var(inside)?;
+        Some((Tk::IoVar, Lexeme::Var(name, subscript.map(Box::new))))
     }
 
     /// The name and subscript in `{name}>` or `{name[sub]}>`.

@@ -49,16 +49,6 @@ impl Builder {
         self.parts.push(part);
     }
 
-    /// What came last, unless text did.
-    pub fn last_part(&mut self) -> Option<&mut WordPart> {
-        if self.kind == Kind::None { self.parts.last_mut() } else { None }
-    }
-
-    /// Whether quoted text comes last and ends with a `$`.
-    pub fn ends_in_dollar(&self) -> bool {
-        self.kind == Kind::Quoted && self.text.ends_with(b"$")
-    }
-
     fn flush(&mut self) {
         let text = || std::rc::Rc::new(self.text.clone());
         match self.kind {
@@ -79,7 +69,6 @@ impl Builder {
     pub fn into_word(self, raw: Text) -> Word {
         let mut parts = self.finish();
         super::param::name_bad(&mut parts, &raw);
-        super::arith_end::name_lost(&mut parts, &raw);
         Word { parts, raw }
     }
 

@@ -51,20 +51,11 @@ pub struct ParseOptions {
     pub expand_aliases: bool,
     /// Number of the first line.
     pub first_line: u32,
-    /// The text is one that [`crate::print`] made: a lone `!` or `time` may end a subshell's list,
-    /// where that shows no newline any more.
-    pub printed: bool,
 }
 
 impl Default for ParseOptions {
     fn default() -> Self {
-        ParseOptions {
-            posix: false,
-            extglob: false,
-            expand_aliases: false,
-            first_line: 1,
-            printed: false,
-        }
+        ParseOptions { posix: false, extglob: false, expand_aliases: false, first_line: 1 }
     }
 }
 

@@ -32,9 +32,7 @@ impl Machine<'_, '_> {
         let ends = match self.next_kind(Ctx::COMMAND)? {
             Tk::Newline | Tk::Semi | Tk::Eof => true,
             // `$(time)`, but not `(time)`.
-            Tk::RParen => {
-                self.opts.printed || !negated && self.subs > 0 && self.depth == self.sub_depth
-            }
+            Tk::RParen => !negated && self.subs > 0 && self.depth == self.sub_depth,
             _ => false,
         };
         if prefixed && ends {

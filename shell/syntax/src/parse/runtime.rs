@@ -172,7 +172,6 @@ impl Machine<'_, '_> {
                 doc_operand: self.mode.doc_operand,
                 ..Mode::default()
             },
-            read_again: self.read_again,
             ..State::default()
         };
         Machine { st, aliases: self.aliases }
@@ -192,7 +191,6 @@ impl Machine<'_, '_> {
         let mut m = self.inner(text, line);
         // Bash expands aliases in it when it runs.
         m.st.opts.expand_aliases = false;
-        m.st.opts.printed = false;
         m.st.mode.heredoc = false;
         crate::lex::end_line(&mut m.st.src);
         let result = m.all();
@@ -230,8 +228,6 @@ impl Machine<'_, '_> {
 
     fn doc_body_word(&mut self) -> Word {
         self.st.mode.heredoc = true;
-        // The printed text has it as it was written.
-        self.st.opts.printed = false;
         self.begin_word();
         let mut b = Builder::default();
         if let Err((mut e, at)) = self.dquoted_text(&mut b) {

@@ -12,6 +12,9 @@ impl<'t> Printer<'t> {
                 self.put(b"( ");
                 self.list(list);
                 self.docs(b"");
+                if self.reads_back && ends_in_prefix(list) {
+                    self.put(b";");
+                }
                 self.put(b" )");
             }
             CommandKind::If(i) => self.if_command(i),
@@ -249,4 +252,15 @@ impl<'t> Printer<'t> {
             }
         }
     }
+}
+
+/// Whether a list ends in a `!` or `time` without a command: then it needs something between that and a parenthesis,
+/// which bash's layout does not have.
+fn ends_in_prefix(list: &List) -> bool {
+    let last = list.items.last().filter(|item| !item.background);
+    last.is_some_and(|item| {
+        let and_or = &item.and_or;
+        let pipeline = and_or.rest.last().map_or(&and_or.first, |(_, pipeline)| pipeline);
+        pipeline.stages.is_empty()
+    })
 }

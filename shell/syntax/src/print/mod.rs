@@ -17,10 +17,18 @@ mod redirects;
 
 use crate::ast::{ArrayElement, Command, CommandKind, Function, HereDoc, List, Subscript};
 
-/// A list as commands that parse to the same tree (used to ship code to a spawned shell). Ends
-/// in a newline.
+/// A list as `jobs` shows it. Ends in a newline.
 pub fn list(list: &List) -> Vec<u8> {
-    let mut p = Printer { in_function: 1, ..Printer::default() };
+    whole_list(list, false)
+}
+
+/// The same as commands that parse to the same tree.
+pub fn list_kept(list: &List) -> Vec<u8> {
+    whole_list(list, true)
+}
+
+fn whole_list(list: &List, reads_back: bool) -> Vec<u8> {
+    let mut p = Printer { in_function: 1, reads_back, ..Printer::default() };
     p.list(list);
     p.docs(b"");
     if p.out.last() != Some(&b'\n') {
@@ -61,6 +69,14 @@ pub fn command_head(command: &Command) -> Vec<u8> {
 /// A function as `declare -f name` and `type name` show it; they add a newline in any case.
 pub fn function(function: &Function) -> Vec<u8> {
     let mut p = Printer::default();
+    p.function_text(function, false);
+    p.out
+}
+
+/// The same as a session keeps it, to be read again by a later call: unlike bash's, a list that ends in a lone `!` or
+/// `time` has a `;` before the parenthesis behind it.
+pub fn function_kept(function: &Function) -> Vec<u8> {
+    let mut p = Printer { reads_back: true, ..Printer::default() };
     p.function_text(function, false);
     p.out
 }
@@ -138,6 +154,8 @@ struct Printer<'t> {
     nested: bool,
     /// What bash prints is wanted even where that does not parse.
     as_run: bool,
+    /// What parses to the same tree is wanted, though bash prints it otherwise.
+    reads_back: bool,
     /// Functions around this place; inside one, every command has its own line.
     in_function: u32,
     /// Here-documents announced on this line.
