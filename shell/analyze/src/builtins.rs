@@ -26,15 +26,46 @@ fn target(text: &Text) -> Text {
 impl Walk<'_> {
     /// Handles a builtin's own line; `false` if it is none of those known here.
     pub fn builtin(&mut self, l: &Line<'_>) -> bool {
-        let by = show(l.name);
-        match l.name {
-            b"eval" => self.eval(l),
-            b"trap" => self.trap(l),
+        self.runs_code(l) || self.changes_reading(l) || self.sets_variables(l) || self.hides(l)
+    }
+
+    /// Builtins that run code, a file or a command.
+    fn runs_code(&mut self, l: &Line<'_>) -> bool {
+        let (within, resolve, options) = match l.name {
+            b"eval" => {
+                self.eval(l);
+                return true;
+            }
+            b"trap" => {
+                self.trap(l);
+                return true;
+            }
             b"." | b"source" => {
                 if let Some(file) = split(l.args, ordered("")).operands.first() {
                     self.runs_file(file, l.name, l.line);
                 }
+                return true;
             }
+            b"jobs" if l.args.iter().any(|a| a.text == b"-x") => {
+                let operands = l.args.get(1..).unwrap_or_default();
+                self.within("jobs -x", |w| w.run(operands, l.line, Resolve::Any, l.stdin, l.more));
+                return true;
+            }
+            b"command" => ("command", Resolve::NoFunction, ""),
+            b"builtin" => ("builtin", Resolve::Builtin, ""),
+            b"exec" => ("exec", Resolve::Program, "a"),
+            _ => return false,
+        };
+        let s = split(l.args, ordered(options));
+        if within != "command" || !s.any(&["v", "V"]) {
+            self.within(within, |w| w.run(&s.operands, l.line, resolve, l.stdin, l.more));
+        }
+        true
+    }
+
+    /// Builtins that change how what follows is read.
+    fn changes_reading(&mut self, l: &Line<'_>) -> bool {
+        match l.name {
             b"alias" => self.alias(l),
             b"unalias" => {
                 let aliases = Rc::make_mut(&mut self.aliases);
@@ -65,53 +96,59 @@ impl Walk<'_> {
                     }
                 }
             }
-            b"declare" | b"typeset" | b"local" | b"export" | b"readonly" => {
-                let s = split(l.args, Spec::default());
-                if s.any(&["f", "F", "p"]) {
-                    return true;
-                }
-                for o in &s.operands {
-                    let name = target(o);
-                    // Assignments among the words were noted when the words were read.
-                    if name == *o || !is_name(&name.text) {
-                        self.variable(name, &by, None, l.line);
-                    }
-                }
-            }
-            b"read" => {
-                let s = split(l.args, ordered("adinNptu"));
-                let mut names: Vec<Text> = s.values(&["a"]).cloned().collect();
-                names.extend(s.operands);
-                if names.is_empty() {
-                    names.push(Text::fixed("REPLY"));
-                }
-                for n in names {
-                    self.variable(target(&n), &by, None, l.line);
-                }
-            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Builtins that set variables, by name.
+    fn sets_variables(&mut self, l: &Line<'_>) -> bool {
+        let by = show(l.name);
+        let options = match l.name {
+            b"declare" | b"typeset" | b"local" | b"export" | b"readonly" => Spec::default(),
+            b"read" => ordered("adinNptu"),
+            b"mapfile" | b"readarray" => ordered("dnOsuCc"),
+            b"printf" => ordered("v"),
+            b"wait" => ordered("p"),
+            b"getopts" => ordered(""),
+            _ => return false,
+        };
+        let s = split(l.args, options);
+        let mut names: Vec<Text> = match l.name {
+            b"read" => s.values(&["a"]).chain(&s.operands).cloned().collect(),
             b"mapfile" | b"readarray" => {
-                let s = split(l.args, ordered("dnOsuCc"));
                 for callback in s.values(&["C"]) {
                     self.code(format!("{by} -C"), callback, l.line);
                 }
-                let name = s.operands.first().cloned().unwrap_or_else(|| Text::fixed("MAPFILE"));
-                self.variable(target(&name), &by, None, l.line);
+                s.operands.first().cloned().into_iter().collect()
             }
-            b"printf" => {
-                for v in split(l.args, ordered("v")).values(&["v"]) {
-                    self.variable(target(v), &by, None, l.line);
-                }
+            b"printf" => s.values(&["v"]).cloned().collect(),
+            b"wait" => s.values(&["p"]).cloned().collect(),
+            b"getopts" => s.operands.get(1).cloned().into_iter().collect(),
+            _ if s.any(&["f", "F", "p"]) => return true,
+            // Assignments among the words were noted when the words were read.
+            _ => {
+                let named = |o: &&Text| target(o) == **o || !is_name(&target(o).text);
+                s.operands.iter().filter(named).cloned().collect()
             }
-            b"wait" => {
-                for v in split(l.args, ordered("p")).values(&["p"]) {
-                    self.variable(target(v), &by, None, l.line);
-                }
-            }
-            b"getopts" => {
-                if let Some(n) = split(l.args, ordered("")).operands.get(1) {
-                    self.variable(target(n), &by, None, l.line);
-                }
-            }
+        };
+        let default = match l.name {
+            b"read" => Some("REPLY"),
+            b"mapfile" | b"readarray" => Some("MAPFILE"),
+            _ => None,
+        };
+        if names.is_empty() {
+            names.extend(default.map(Text::fixed));
+        }
+        for name in &names {
+            self.variable(target(name), &by, None, l.line);
+        }
+        true
+    }
+
+    /// Builtins of which only a run can tell what they do.
+    fn hides(&mut self, l: &Line<'_>) -> bool {
+        match l.name {
             b"let" => {
                 for a in l.args {
                     match sh_syntax::parse::parse_arith(&a.text, &Default::default()) {
@@ -132,31 +169,6 @@ impl Walk<'_> {
             }
             b"fc" if !l.args.iter().any(|a| a.text.starts_with(b"-l")) => {
                 self.unknown("history", l.name, l.line);
-            }
-            b"command" => {
-                let s = split(l.args, ordered(""));
-                if !s.any(&["v", "V"]) {
-                    let operands = s.operands;
-                    self.within("command", |w| {
-                        w.run(&operands, l.line, Resolve::NoFunction, l.stdin, l.more);
-                    });
-                }
-            }
-            b"builtin" => {
-                let operands = split(l.args, ordered("")).operands;
-                self.within("builtin", |w| {
-                    w.run(&operands, l.line, Resolve::Builtin, l.stdin, l.more);
-                });
-            }
-            b"exec" => {
-                let operands = split(l.args, ordered("a")).operands;
-                self.within("exec", |w| {
-                    w.run(&operands, l.line, Resolve::Program, l.stdin, l.more);
-                });
-            }
-            b"jobs" if l.args.iter().any(|a| a.text == b"-x") => {
-                let operands = l.args.get(1..).unwrap_or_default();
-                self.within("jobs -x", |w| w.run(operands, l.line, Resolve::Any, l.stdin, l.more));
             }
             _ => return false,
         }

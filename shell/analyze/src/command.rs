@@ -42,6 +42,7 @@ pub(crate) fn show(text: &[u8]) -> String {
 }
 
 impl Walk<'_> {
+    /// A simple command.
     pub fn simple(&mut self, s: &SimpleCommand, line: u32, stdin: Stdin) {
         let by = if s.words.is_empty() { "assignment" } else { "environment" };
         for a in &s.assignments {

@@ -280,27 +280,7 @@ pub(crate) fn of_command(c: &Command, out: &mut Vec<FileUse>) {
             let skip = usize::from(!s.any(unless));
             operands.iter().skip(skip).for_each(|o| put(o, a));
         }
-        Role::Copy | Role::Move | Role::Link => {
-            let access = match tool.role {
-                Role::Move => Some(Delete),
-                Role::Copy => Some(Read),
-                _ => None,
-            };
-            let sources = if s.any(&["t", "target-directory"]) {
-                operands
-            } else if name == b"install" && s.any(&["d", "directory"]) {
-                return operands.iter().for_each(|o| put(o, Write));
-            } else if let Some((last, rest)) = operands.split_last() {
-                // `ln target` makes the link in the current directory.
-                put(last, Write);
-                rest
-            } else {
-                operands
-            };
-            if let Some(a) = access {
-                sources.iter().for_each(|o| put(o, a));
-            }
-        }
+        Role::Copy | Role::Move | Role::Link => copied(tool.role, name, &s, put),
         Role::Filter => {
             operands.iter().take(1).for_each(|o| put(o, Read));
             operands.iter().skip(1).for_each(|o| put(o, Write));
@@ -317,18 +297,46 @@ pub(crate) fn of_command(c: &Command, out: &mut Vec<FileUse>) {
         }
         Role::Sed => sed(&s, operands, put),
         Role::Tar => tar(&c.args, &s, put),
-        Role::Dd => {
-            for o in operands {
-                for (key, access) in [(&b"if="[..], Read), (b"of=", Write)] {
-                    if o.starts_with(key) {
-                        put(&o.tail(3), access);
-                    }
-                }
-            }
-        }
+        Role::Dd => dd(operands, put),
         Role::Zip => {
             operands.iter().take(1).for_each(|o| put(o, Write));
             operands.iter().skip(1).for_each(|o| put(o, Read));
+        }
+    }
+}
+
+/// The sources and the target of `cp`, `mv`, `ln` and `install`.
+fn copied(role: Role, name: &[u8], s: &Split, mut put: impl FnMut(&Text, Access)) {
+    let operands = s.operands.as_slice();
+    if s.any(&["t", "target-directory"]) {
+        return sources(role, operands, put);
+    }
+    if name == b"install" && s.any(&["d", "directory"]) {
+        return operands.iter().for_each(|o| put(o, Write));
+    }
+    if let Some((last, rest)) = operands.split_last() {
+        // `ln target` makes the link in the current directory.
+        put(last, Write);
+        sources(role, rest, put);
+    }
+}
+
+fn sources(role: Role, operands: &[Text], mut put: impl FnMut(&Text, Access)) {
+    let access = match role {
+        Role::Move => Delete,
+        Role::Copy => Read,
+        _ => return,
+    };
+    operands.iter().for_each(|o| put(o, access));
+}
+
+/// `if=` and `of=`
+fn dd(operands: &[Text], mut put: impl FnMut(&Text, Access)) {
+    for o in operands {
+        for (key, access) in [(&b"if="[..], Read), (b"of=", Write)] {
+            if o.starts_with(key) {
+                put(&o.tail(3), access);
+            }
         }
     }
 }

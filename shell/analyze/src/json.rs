@@ -1,7 +1,7 @@
 //! The report as JSON, one element of a list per line. Keys and their order are fixed and
 //! described in `docs/analyze.md`.
 
-use crate::report::{Access, Context, Kind, Report, Text};
+use crate::report::{Access, Command, Context, FileUse, Kind, Redirection, Report, Text, Variable};
 
 /// JSON text of a byte string; bytes that are no UTF-8 become U+FFFD.
 fn string(out: &mut String, text: &[u8]) {
@@ -101,54 +101,10 @@ fn list(items: impl Iterator<Item = String>) -> String {
 impl Report {
     /// One JSON object, ended by a newline.
     pub fn to_json(&self) -> String {
-        let kind = |k: Kind| match k {
-            Kind::Builtin => "builtin",
-            Kind::Function => "function",
-            Kind::Applet => "applet",
-            Kind::Path => "path",
-            Kind::Unknown => "unknown",
-        };
-        let access = |a: Access| match a {
-            Access::Read => "read",
-            Access::Write => "write",
-            Access::Delete => "delete",
-            Access::Execute => "execute",
-        };
-        let commands = self.commands.iter().map(|c| {
-            let args: Vec<String> = c.args.iter().map(word).collect();
-            Object::new()
-                .word("name", &c.name)
-                .text("kind", kind(c.kind).as_bytes())
-                .raw("args", &format!("[{}]", args.join(", ")))
-                .flag("more_args", c.more_args)
-                .at(c.line, &c.context)
-        });
-        let files = self.files.iter().map(|f| {
-            Object::new()
-                .word("path", &f.path)
-                .text("access", access(f.access).as_bytes())
-                .text("by", &f.by)
-                .at(f.line, &f.context)
-        });
-        let redirections = self.redirections.iter().map(|r| {
-            Object::new()
-                .text("fd", r.fd.as_bytes())
-                .text("op", r.op.as_bytes())
-                .word("target", &r.target)
-                .at(r.line, &r.context)
-        });
         let functions = self
             .functions
             .iter()
             .map(|f| Object::new().text("name", &f.name).at(f.line, &f.context));
-        let variables = self.variables.iter().map(|v| {
-            let o = Object::new().word("name", &v.name).text("by", v.by.as_bytes());
-            match &v.value {
-                Some(t) => o.raw("value", &word(t)),
-                None => o,
-            }
-            .at(v.line, &v.context)
-        });
         let unknowns = self.unknowns.iter().map(|u| {
             Object::new()
                 .text("what", u.what.as_bytes())
@@ -162,11 +118,11 @@ impl Report {
         let mut out = String::from("{\n  \"version\": 1,\n");
         out.push_str(&format!("  \"complete\": {},\n", self.is_complete()));
         let parts = [
-            ("commands", list(commands)),
-            ("files", list(files)),
-            ("redirections", list(redirections)),
+            ("commands", list(self.commands.iter().map(Command::to_object))),
+            ("files", list(self.files.iter().map(FileUse::to_object))),
+            ("redirections", list(self.redirections.iter().map(Redirection::to_object))),
             ("functions", list(functions)),
-            ("variables", list(variables)),
+            ("variables", list(self.variables.iter().map(Variable::to_object))),
             ("unknowns", list(unknowns)),
             ("errors", list(errors)),
         ];
@@ -174,5 +130,61 @@ impl Report {
         out.push_str(&parts.join(",\n"));
         out.push_str("\n}\n");
         out
+    }
+}
+
+impl Command {
+    fn to_object(&self) -> String {
+        let kind = match self.kind {
+            Kind::Builtin => "builtin",
+            Kind::Function => "function",
+            Kind::Applet => "applet",
+            Kind::Path => "path",
+            Kind::Unknown => "unknown",
+        };
+        let args: Vec<String> = self.args.iter().map(word).collect();
+        Object::new()
+            .word("name", &self.name)
+            .text("kind", kind.as_bytes())
+            .raw("args", &format!("[{}]", args.join(", ")))
+            .flag("more_args", self.more_args)
+            .at(self.line, &self.context)
+    }
+}
+
+impl FileUse {
+    fn to_object(&self) -> String {
+        let access = match self.access {
+            Access::Read => "read",
+            Access::Write => "write",
+            Access::Delete => "delete",
+            Access::Execute => "execute",
+        };
+        Object::new()
+            .word("path", &self.path)
+            .text("access", access.as_bytes())
+            .text("by", &self.by)
+            .at(self.line, &self.context)
+    }
+}
+
+impl Redirection {
+    fn to_object(&self) -> String {
+        Object::new()
+            .text("fd", self.fd.as_bytes())
+            .text("op", self.op.as_bytes())
+            .word("target", &self.target)
+            .at(self.line, &self.context)
+    }
+}
+
+impl Variable {
+    fn to_object(&self) -> String {
+        let object = Object::new().word("name", &self.name).text("by", self.by.as_bytes());
+        match &self.value {
+            Some(text) => object.raw("value", &word(text)),
+            None => object,
+        }
+        .at(self.line, &self.context)
     }
 }

@@ -27,14 +27,17 @@ pub(crate) struct Split {
 }
 
 impl Split {
+    /// Whether an option was given.
     pub fn has(&self, name: &str) -> bool {
         self.options.iter().any(|o| o.name == name)
     }
 
+    /// Whether one of these options was given.
     pub fn any(&self, names: &[&str]) -> bool {
         names.iter().any(|n| self.has(n))
     }
 
+    /// The values of these options, in order.
     pub fn values<'s>(&'s self, names: &'s [&str]) -> impl Iterator<Item = &'s Text> {
         self.options
             .iter()

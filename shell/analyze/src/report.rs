@@ -75,6 +75,7 @@ pub struct Command {
     pub(crate) resolve: Resolve,
 }
 
+/// What a command does with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
     Read,
@@ -96,6 +97,7 @@ pub struct FileUse {
     pub context: Context,
 }
 
+/// A redirection.
 #[derive(Clone, Debug)]
 pub struct Redirection {
     /// As written; the operator's default where none is.
@@ -107,6 +109,7 @@ pub struct Redirection {
     pub context: Context,
 }
 
+/// A function that the script defines.
 #[derive(Clone, Debug)]
 pub struct Function {
     pub name: Vec<u8>,
@@ -136,6 +139,7 @@ pub struct Unknown {
     pub context: Context,
 }
 
+/// A text that does not parse.
 #[derive(Clone, Debug)]
 pub struct Error {
     pub line: u32,

@@ -39,6 +39,7 @@ impl Aliases for AliasView {
 pub(crate) type Stdin = Option<Text>;
 
 impl<'n> Walk<'n> {
+    /// A walk that has seen nothing yet.
     pub fn new(options: Options, names: &'n dyn Names) -> Walk<'n> {
         Walk {
             names,
@@ -88,27 +89,32 @@ impl<'n> Walk<'n> {
         self.texts -= 1;
     }
 
+    /// Walks what stands within a construct that findings are to name.
     pub fn within(&mut self, context: impl Into<String>, f: impl FnOnce(&mut Self)) {
         self.context.push(context.into());
         f(self);
         self.context.pop();
     }
 
+    /// Notes something that only a run can tell.
     pub fn unknown(&mut self, what: &'static str, text: &[u8], line: u32) {
         let context = self.context.clone();
         self.report.unknowns.push(Unknown { what, text: text.to_vec(), line, context });
     }
 
+    /// Notes the use of a file.
     pub fn file(&mut self, path: Text, access: Access, by: &[u8], line: u32) {
         let context = self.context.clone();
         self.report.files.push(FileUse { path, access, by: by.to_vec(), line, context });
     }
 
+    /// Notes a variable that is set.
     pub fn variable(&mut self, name: Text, by: &str, value: Option<Text>, line: u32) {
         let (by, context) = (by.to_string(), self.context.clone());
         self.report.variables.push(Variable { name, by, value, line, context });
     }
 
+    /// Walks a list.
     pub fn list(&mut self, list: &List) {
         for item in &list.items {
             if item.background {
@@ -135,6 +141,7 @@ impl<'n> Walk<'n> {
         }
     }
 
+    /// Walks a command.
     pub fn command(&mut self, c: &Command) {
         let stdin = self.redirects(&c.redirects);
         match &c.kind {

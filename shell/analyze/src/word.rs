@@ -168,6 +168,7 @@ impl Walk<'_> {
         }
     }
 
+    /// Walks an assignment; its value as far as it is known.
     pub fn assignment(&mut self, a: &Assignment, by: &str) -> Text {
         self.subscript(a.subscript.as_ref(), a.line);
         let value = match &a.value {

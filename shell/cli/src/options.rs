@@ -3,16 +3,17 @@
 use sh_exec::state::options::{SetOpt, ShOpt, letter, set_option, shopt_option};
 
 /// Where commands come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Source {
     /// `-c`
     Command(Vec<u8>),
     File(Vec<u8>),
+    #[default]
     Stdin,
 }
 
 /// What the command line says.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Invocation {
     pub source: Source,
     /// `$0` if given after `-c`.
@@ -37,6 +38,7 @@ pub struct Invocation {
     pub analyze: bool,
 }
 
+/// Options to be listed instead of commands to be run: as a table, or as commands that set them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     Set { table: bool },
@@ -50,45 +52,30 @@ pub struct Wrong {
     pub usage: bool,
 }
 
+/// Reads the command line behind the name.
+///
+/// # Errors
+/// The first option that means nothing, or lacks its argument.
 pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, Wrong> {
-    let mut inv = Invocation {
-        source: Source::Stdin,
-        name: None,
-        positional: Vec::new(),
-        set: Vec::new(),
-        shopt: Vec::new(),
-        interactive: false,
-        login: false,
-        posix: false,
-        list: None,
-        help: false,
-        version: false,
-        rcfile: None,
-        norc: false,
-        budget: None,
-        session: false,
-        analyze: false,
-    };
-    let mut i = 0;
-    let mut command = false;
-    let mut stdin = false;
-    while let Some(arg) = args.get(i) {
-        let Some((sign @ (b'-' | b'+'), rest)) = arg.split_first() else { break };
-        if rest.is_empty() {
-            // A lone dash ends the options.
-            i += 1;
-            break;
-        }
-        i += 1;
-        if *sign == b'-' && rest == b"-" {
+    let mut inv = Invocation::default();
+    let mut rest = args;
+    // `-c` and `-s`.
+    let (mut command, mut stdin) = (false, false);
+    while let Some((arg, behind)) = rest.split_first()
+        && let Some((sign @ (b'-' | b'+'), letters)) = arg.split_first()
+    {
+        rest = behind;
+        // A lone dash ends the options, as two do.
+        if letters.is_empty() || arg == b"--" {
             break;
         }
         if arg.starts_with(b"--") {
-            i += long_option(&mut inv, arg, args.get(i))?;
+            let used = long_option(&mut inv, arg, rest.first())?;
+            rest = rest.get(used..).unwrap_or_default();
             continue;
         }
         let on = *sign == b'-';
-        for c in rest {
+        for c in letters {
             match c {
                 b'c' => command = true,
                 b's' => stdin = true,
@@ -96,27 +83,8 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, Wrong> {
                 b'l' => inv.login = true,
                 b'r' | b'D' => {}
                 b'o' | b'O' => {
-                    let name = args.get(i).filter(|a| !a.starts_with(b"-") && !a.starts_with(b"+"));
-                    match (c, name) {
-                        (b'o', Some(n)) => {
-                            let o = set_option(n).ok_or_else(|| Wrong {
-                                message: [n.as_slice(), b": invalid option name"].concat(),
-                                usage: false,
-                            })?;
-                            inv.set.push((o, on));
-                            i += 1;
-                        }
-                        (_, Some(n)) => {
-                            let o = shopt_option(n).ok_or_else(|| Wrong {
-                                message: [n.as_slice(), b": invalid shell option name"].concat(),
-                                usage: false,
-                            })?;
-                            inv.shopt.push((o, on));
-                            i += 1;
-                        }
-                        (b'o', None) => inv.list = Some(List::Set { table: on }),
-                        (_, None) => inv.list = Some(List::Shopt { table: on }),
-                    }
+                    let used = named_option(&mut inv, *c == b'o', on, rest.first())?;
+                    rest = rest.get(used..).unwrap_or_default();
                 }
                 _ => match letter(*c) {
                     Some(o) => inv.set.push((o, on)),
@@ -128,13 +96,11 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, Wrong> {
             }
         }
     }
-    let mut rest = args.get(i..).unwrap_or_default().iter().cloned();
+    let mut rest = rest.iter().cloned();
     if command {
         let Some(text) = rest.next() else {
-            return Err(Wrong {
-                message: b"-c: option requires an argument".to_vec(),
-                usage: false,
-            });
+            let message = b"-c: option requires an argument".to_vec();
+            return Err(Wrong { message, usage: false });
         };
         inv.source = Source::Command(text);
         inv.name = rest.next();
@@ -143,6 +109,35 @@ pub fn parse(args: &[Vec<u8>]) -> Result<Invocation, Wrong> {
     }
     inv.positional = rest.collect();
     Ok(inv)
+}
+
+/// `-o`, or `-O` of `shopt`, with the name behind it, or without one: then the options are listed. How many further
+/// arguments it used.
+fn named_option(
+    inv: &mut Invocation,
+    of_set: bool,
+    on: bool,
+    next: Option<&Vec<u8>>,
+) -> Result<usize, Wrong> {
+    let Some(name) = next.filter(|a| !a.starts_with(b"-") && !a.starts_with(b"+")) else {
+        inv.list = Some(match of_set {
+            true => List::Set { table: on },
+            false => List::Shopt { table: on },
+        });
+        return Ok(0);
+    };
+    let wrong = |what: &[u8]| Wrong { message: [name.as_slice(), what].concat(), usage: false };
+    match of_set {
+        true => {
+            let option = set_option(name).ok_or_else(|| wrong(b": invalid option name"))?;
+            inv.set.push((option, on));
+        }
+        false => {
+            let option = shopt_option(name).ok_or_else(|| wrong(b": invalid shell option name"))?;
+            inv.shopt.push((option, on));
+        }
+    }
+    Ok(1)
 }
 
 /// A long option; how many further arguments it used.

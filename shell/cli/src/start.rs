@@ -17,10 +17,12 @@ use crate::options::{Invocation, List, Source, Wrong, parse};
 /// the same.
 const BUDGET: &[u8] = b"BOX_BUDGET";
 
+/// The applet `bash`.
 pub fn bash(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     run(ctx, args, false)
 }
 
+/// The applet `sh`: the same in POSIX mode.
 pub fn sh(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     run(ctx, args, true)
 }
@@ -45,95 +47,97 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], posix: bool) -> Exit {
         }
         ctx.env.set(BUDGET, budget);
     }
-    if inv.help {
-        let text = help(&ctx.name);
+    let told = match (inv.help, inv.version) {
+        (true, _) => Some(help(&ctx.name)),
+        (_, true) => {
+            Some("Wasibox bash, compatible with GNU bash, version 5.2.15(1)-release\n".into())
+        }
+        _ => None,
+    };
+    if let Some(text) = told {
         let _ = ctx.stdout.write_all(text.as_bytes());
         return Exit::SUCCESS;
     }
-    if inv.version {
-        let text = "Wasibox bash, compatible with GNU bash, version 5.2.15(1)-release\n";
-        let _ = ctx.stdout.write_all(text.as_bytes());
-        return Exit::SUCCESS;
+    let mut shell = started(ctx, &inv);
+    if let Some(list) = inv.list {
+        let text: &[u8] = match list {
+            List::Set { table: true } => b"set -o",
+            List::Set { table: false } => b"set +o",
+            List::Shopt { table: true } => b"shopt",
+            List::Shopt { table: false } => b"shopt -p",
+        };
+        return exit(shell.run_main(Text { text, line: 1, kind: TextKind::Script }));
     }
+    if inv.analyze {
+        return match analyzed_text(&mut shell, &inv) {
+            Ok(text) => crate::analyze::run(ctx, &inv, &text),
+            Err(status) => exit(status),
+        };
+    }
+    exit(run_source(&mut shell, &inv, &ctx.name))
+}
+
+/// The shell that an invocation asks for, which has run nothing yet.
+fn started<'a>(ctx: &mut Ctx<'a>, inv: &Invocation) -> Shell<'a> {
     let arg0 = match (&inv.source, &inv.name) {
         (Source::Command(_), Some(n)) => n.clone(),
         (Source::File(f), _) => f.clone(),
         _ => ctx.arg0.clone(),
     };
-    let table = ctx.table;
-    let procs = ctx.procs;
-    let start = Start {
+    let mut shell = Shell::new(Start {
         arg0,
         positional: inv.positional.clone(),
         env: ctx.env.to_vec(),
         cwd: ctx.cwd.clone(),
         fds: if inv.analyze { shared_descriptors(ctx, None) } else { descriptors(ctx, None) },
         limits: limits(ctx),
-        sys: procs,
-        table,
-    };
-    let mut shell = Shell::new(start);
-    configure(&mut shell, &inv);
-    match inv.list {
-        Some(List::Set { table }) => {
-            let text: &[u8] = if table { b"set -o" } else { b"set +o" };
-            return exit(shell.run_main(Text { text, line: 1, kind: TextKind::Script }));
+        sys: ctx.procs,
+        table: ctx.table,
+    });
+    configure(&mut shell, inv);
+    shell
+}
+
+/// The text that `--analyze` is about, or the status after a message.
+fn analyzed_text(shell: &mut Shell<'_>, inv: &Invocation) -> Result<Vec<u8>, i32> {
+    match &inv.source {
+        Source::Command(text) => Ok(text.clone()),
+        Source::File(file) => read_script(shell, file),
+        Source::Stdin => {
+            shell.read_stdin().map_err(|e| complain(shell, b"stdin", &strerror(&e), 126))
         }
-        Some(List::Shopt { table }) => {
-            let text: &[u8] = if table { b"shopt" } else { b"shopt -p" };
-            return exit(shell.run_main(Text { text, line: 1, kind: TextKind::Script }));
-        }
-        None => {}
     }
-    if inv.analyze {
-        let text = match &inv.source {
-            Source::Command(text) => Ok(text.clone()),
-            Source::File(file) => read_script(&mut shell, file),
-            Source::Stdin => {
-                shell.read_stdin().map_err(|e| complain(&mut shell, b"stdin", &strerror(&e), 126))
-            }
-        };
-        return match text {
-            Ok(text) => crate::analyze::run(ctx, &inv, &text),
-            Err(status) => exit(status),
-        };
-    }
+}
+
+/// Runs the start-up file and the commands; the status to exit with.
+fn run_source(shell: &mut Shell<'_>, inv: &Invocation, name: &str) -> i32 {
     // A session's later calls go on where the first one has read its start-up file.
-    let mut started = false;
+    let mut is_begun = false;
     if inv.session {
         match shell.begin_session() {
-            Ok(later) => started = later,
+            Ok(later) => is_begun = later,
             Err(e) => {
-                shell.err(format!("{}: --session: {e}\n", ctx.name).as_bytes());
-                return Exit(2);
+                shell.err(format!("{name}: --session: {e}\n").as_bytes());
+                return 2;
             }
         }
     }
-    let bash_env = |shell: &mut Shell<'_>| {
-        if !started {
-            bash_env(shell, &inv);
+    let interactive = inv.source == Source::Stdin && shell.options_mut().is_interactive();
+    if interactive {
+        if let (false, Some(rc)) = (inv.norc, &inv.rcfile) {
+            shell.source_quietly(rc);
         }
-    };
-    let status = match &inv.source {
+    } else if !is_begun {
+        bash_env(shell, inv);
+    }
+    match &inv.source {
         Source::Command(text) => {
-            bash_env(&mut shell);
             shell.set_command_string(text);
             shell.run_main(Text { text, line: 1, kind: TextKind::CommandString })
         }
-        Source::File(file) => {
-            bash_env(&mut shell);
-            script(&mut shell, file)
-        }
-        Source::Stdin => {
-            if !shell.options_mut().is_interactive() {
-                bash_env(&mut shell);
-            } else if let (false, Some(rc)) = (inv.norc, &inv.rcfile) {
-                shell.source_quietly(rc);
-            }
-            shell.run_stdin()
-        }
-    };
-    exit(status)
+        Source::File(file) => script(shell, file),
+        Source::Stdin => shell.run_stdin(),
+    }
 }
 
 fn complain(shell: &mut Shell<'_>, file: &[u8], text: &str, status: i32) -> i32 {

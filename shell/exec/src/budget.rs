@@ -54,6 +54,7 @@ impl Limits {
         background: 1_024,
         output_bytes: u64::MAX,
     };
+    /// For code that is known: only what a loop of the shell itself could do is bounded.
     pub const PERMISSIVE: Limits =
         Limits { expansion_bytes: u64::MAX, background: u64::MAX, ..Limits::NORMAL };
 
@@ -146,6 +147,7 @@ fn stack_now() -> usize {
 }
 
 impl Budget {
+    /// A budget of which nothing is used yet.
     pub fn new(limits: Limits) -> Budget {
         Budget {
             limits,

@@ -46,6 +46,7 @@ pub struct AndOr {
     pub rest: Vec<(Connector, Pipeline)>,
 }
 
+/// What joins two pipelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Connector {
     /// `&&`
@@ -65,12 +66,14 @@ pub struct Pipeline {
     pub stages: Vec<Stage>,
 }
 
+/// How `time` reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TimeFormat {
     Bash,
     Posix,
 }
 
+/// A command of a pipeline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
     pub command: Command,
@@ -87,6 +90,7 @@ pub struct Command {
     pub line: u32,
 }
 
+/// What a command is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum CommandKind {
     Simple(SimpleCommand),
@@ -139,6 +143,7 @@ pub struct Assignment {
     pub line: u32,
 }
 
+/// What stands behind `=`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AssignValue {
     Scalar(Word),
@@ -184,6 +189,7 @@ pub struct Redirect {
     pub line: u32,
 }
 
+/// The descriptor that a redirection is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RedirectFd {
     /// 0 for input operators, 1 for output operators.
@@ -196,6 +202,7 @@ pub enum RedirectFd {
     },
 }
 
+/// The operator of a redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RedirectOp {
     /// `<`
@@ -222,12 +229,14 @@ pub enum RedirectOp {
     HereString,
 }
 
+/// What stands behind the operator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RedirectTarget {
     Word(Word),
     HereDoc(Rc<HereDoc>),
 }
 
+/// A here-document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HereDoc {
     /// The delimiter after quote removal.
@@ -240,6 +249,7 @@ pub struct HereDoc {
     pub body: Word,
 }
 
+/// `if`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct If {
     /// `if`/`elif` conditions with their bodies.
@@ -247,6 +257,7 @@ pub struct If {
     pub otherwise: Option<List>,
 }
 
+/// `while` and `until`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct While {
     /// `until` instead of `while`.
@@ -264,6 +275,7 @@ pub struct For {
     pub body: List,
 }
 
+/// `for ((...))`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArithFor {
     pub init: Option<Arith>,
@@ -272,12 +284,14 @@ pub struct ArithFor {
     pub body: List,
 }
 
+/// `case`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     pub subject: Word,
     pub arms: Vec<CaseArm>,
 }
 
+/// One arm of `case`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CaseArm {
     pub patterns: Vec<Word>,
@@ -285,6 +299,7 @@ pub struct CaseArm {
     pub end: CaseEnd,
 }
 
+/// What ends an arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CaseEnd {
     /// `;;` or the end of the last arm
@@ -295,6 +310,7 @@ pub enum CaseEnd {
     Continue,
 }
 
+/// A definition of a function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Function {
     pub name: Text,
@@ -304,6 +320,7 @@ pub struct Function {
     pub keyword: bool,
 }
 
+/// `coproc`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Coproc {
     /// `None`: `COPROC`.
@@ -326,6 +343,7 @@ pub enum Cond {
     Binary(CondOp, Word, Word),
 }
 
+/// A binary operator of `[[`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CondOp {
     /// `==`: pattern match
@@ -373,6 +391,7 @@ impl Word {
     }
 }
 
+/// A part of a word.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum WordPart {
     /// Unquoted text: tilde, brace, pathname and extglob characters are active.
@@ -393,6 +412,7 @@ pub enum WordPart {
     ProcessSub(Rc<ProcessSub>),
 }
 
+/// `$(...)` or backquotes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommandSub {
     pub body: List,
@@ -410,6 +430,7 @@ pub struct CommandSub {
     pub line: u32,
 }
 
+/// `<(...)` or `>(...)`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProcessSub {
     /// `<(...)`: the command's output is read from the path.
@@ -431,6 +452,7 @@ pub struct Param {
     pub raw: Text,
 }
 
+/// The parameter of an expansion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParamName {
     Variable(Text),
@@ -440,6 +462,7 @@ pub enum ParamName {
     Special(u8),
 }
 
+/// What an expansion does with its parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ParamOp {
     /// `$x`, `${x}`
@@ -475,6 +498,7 @@ pub enum ParamOp {
     Bad { whole: Text },
 }
 
+/// Which matches `${x/pattern/text}` replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReplaceKind {
     /// `/`
@@ -487,6 +511,7 @@ pub enum ReplaceKind {
     Suffix,
 }
 
+/// What `^`, `,` and `~` do with letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CaseKind {
     Upper,
@@ -542,6 +567,7 @@ pub struct ArithIndex {
     pub expr: Option<ArithExpr>,
 }
 
+/// A unary operator of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ArithUnary {
     Plus,
@@ -552,6 +578,7 @@ pub enum ArithUnary {
     Complement,
 }
 
+/// A binary operator of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ArithBinary {
     Add,

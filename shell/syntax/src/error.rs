@@ -188,6 +188,7 @@ pub struct Warning {
     String::from_utf8_lossy(expression),
     String::from_utf8_lossy(token)
 )]
+/// Why an expression does not parse.
 pub struct ArithError {
     /// The whole expression, leading blanks removed.
     pub expression: Text,

@@ -24,7 +24,7 @@ fn show(shell: &mut Shell<'_>, name: &[u8], value: &[u8], prefix: bool) {
     shell.out(&line);
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "p") {
         Ok(p) => p,
         Err(r) => return r,

@@ -5,7 +5,7 @@ use super::fg::{find, need_job_control};
 use crate::Shell;
 use crate::shell::Flow;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if !need_job_control(shell, call) {
         return Ok(1);
     }

@@ -5,7 +5,7 @@ use crate::Shell;
 use crate::shell::Flow;
 
 /// There is no line editing; scripts written for interactive shells call it all the same.
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if !shell.state.options.is_interactive() {
         shell.builtin_error(call.name(), &[b"warning: line editing not enabled"]);
     }

@@ -39,7 +39,7 @@ pub(super) fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Flow
     Ok(u32::try_from(n).unwrap_or(u32::MAX).min(shell.state.here.loops))
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     match levels(shell, call) {
         Ok(n) => {
             shell.state.status = 0;

@@ -5,7 +5,7 @@ use super::opts::integer;
 use crate::Shell;
 use crate::shell::Flow;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let frames = shell.state.calls.clone();
     let frames = frames.frames();
     let depth = frames.len();

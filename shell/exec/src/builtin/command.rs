@@ -7,7 +7,7 @@ use crate::shell::Flow;
 use crate::state::here::Context;
 use crate::state::vars::{ScopeKind, Var};
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "pVv") {
         Ok(p) => p,
         Err(r) => return r,

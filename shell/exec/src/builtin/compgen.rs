@@ -20,7 +20,7 @@ const LIST_MAX: u64 = 1 << 20;
 /// Candidates.
 type Words = Vec<Vec<u8>>;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, SPEC_OPTIONS) {
         Ok(p) => p,
         Err(r) => return r,

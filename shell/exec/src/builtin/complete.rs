@@ -21,7 +21,7 @@ pub(super) fn missing(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8]) {
     shell.builtin_error(call.name(), &[name, b": no completion specification"]);
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, &["prDEI", SPEC_OPTIONS].concat()) {
         Ok(p) => p,
         Err(r) => return r,

@@ -5,7 +5,7 @@ use super::break_::levels;
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     match levels(shell, call) {
         Ok(n) => {
             shell.state.status = 0;

@@ -131,7 +131,7 @@ fn set_letter(a: &mut Attributes, letter: u8) -> bool {
     true
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let in_function = shell.state.vars.function_level().is_some();
     declare(shell, call, if in_function { Place::Local } else { Place::Top })
 }

@@ -39,7 +39,7 @@ pub(super) fn index(arg: &[u8], len: usize) -> Option<Result<usize, ()>> {
     Some(at.filter(|i| *i < len).ok_or(()))
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let (mut clear, mut long, mut lines, mut numbered) = (false, false, false, false);
     let mut which = None;
     let all = shell.state.dirs.all();

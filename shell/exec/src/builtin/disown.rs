@@ -5,7 +5,7 @@ use super::Call;
 use crate::Shell;
 use crate::shell::Flow;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "ahr") {
         Ok(p) => p,
         Err(r) => return r,

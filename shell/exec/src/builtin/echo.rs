@@ -7,7 +7,7 @@ use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::{SetOpt, ShOpt};
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let mut args = call.args();
     let xpg = shell.state.options.shopt(ShOpt::XpgEcho);
     let (mut newline, mut escapes) = (true, xpg);

@@ -4,7 +4,7 @@ use super::{Call, TABLE, find};
 use crate::Shell;
 use crate::shell::Flow;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "adnpsf:") {
         Ok(p) => p,
         Err(r) => return r,

@@ -5,7 +5,7 @@ use crate::Shell;
 use crate::run::{Text, TextKind};
 use crate::shell::Flow;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "") {
         Ok(p) => p,
         Err(r) => return r,

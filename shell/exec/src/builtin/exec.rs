@@ -13,7 +13,7 @@ use crate::shell::Flow;
 use crate::state::options::ShOpt;
 use crate::state::traps;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "cla:") {
         Ok(p) => p,
         Err(r) => return r,

@@ -26,7 +26,7 @@ pub(super) fn status(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<i32, Unwi
     Ok((n & 0xff) as i32)
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let s = match (shell.state.here.trap_status, call.args()) {
         // Likewise for `exit` in the EXIT trap (POSIX XCU exit).
         (Some(s), []) if shell.state.here.running.has(Trap::Exit) => s,

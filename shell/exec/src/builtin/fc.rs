@@ -21,7 +21,7 @@ struct Request<'c> {
     operands: &'c [Str],
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let request = match request(shell, call) {
         Ok(request) => request,
         Err(r) => return r,

@@ -7,7 +7,7 @@ use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::SetOpt;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if !need_job_control(shell, call) {
         return Ok(1);
     }

@@ -11,7 +11,7 @@ use crate::state::GetOpts;
 use crate::state::assign::is_name;
 use crate::state::vars::decimal;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let mut args = call.args();
     if args.first().is_some_and(|a| a.as_slice() == b"--") {
         args = &args[1..];

@@ -10,7 +10,7 @@ use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::SetOpt;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "dlp:rt") {
         Ok(p) => p,
         Err(r) => return r,

@@ -6,7 +6,7 @@ use super::{Builtin, Call, TABLE, help_text};
 use crate::Shell;
 use crate::shell::Flow;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "dms") {
         Ok(p) => p,
         Err(r) => return r,

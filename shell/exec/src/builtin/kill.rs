@@ -54,7 +54,7 @@ fn list(shell: &mut Shell<'_>, call: &Call<'_>, names: &[Str]) -> Flow {
     Ok(status)
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if let Some(b"-l" | b"-L") = call.args().first().map(|a| a.as_slice()) {
         return list(shell, call, &call.args()[1..]);
     }

@@ -5,7 +5,7 @@ use super::declare::{Place, declare};
 use crate::Shell;
 use crate::shell::Flow;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if shell.state.vars.function_level().is_none() {
         shell.builtin_error(call.name(), &[b"can only be used in a function"]);
         return Ok(1);

@@ -5,7 +5,7 @@ use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::ShOpt;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if !shell.state.options.shopt(ShOpt::LoginShell) {
         shell.builtin_error(call.name(), &[b"not login shell: use `exit'"]);
         return Ok(1);

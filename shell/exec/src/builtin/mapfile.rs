@@ -28,7 +28,7 @@ struct Request {
     callback: Option<(Str, i64)>,
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "d:n:O:s:tu:C:c:") {
         Ok(p) => p,
         Err(r) => return r,

@@ -81,10 +81,12 @@ pub struct Call<'c> {
 }
 
 impl<'c> Call<'c> {
+    /// The name it was called by.
     pub fn name(&self) -> &'c [u8] {
         self.argv.first().map_or(b"", |n| n.as_slice())
     }
 
+    /// The words behind the name.
     pub fn args(&self) -> &'c [Str] {
         self.argv.get(1..).unwrap_or_default()
     }
@@ -389,7 +391,27 @@ impl Shell<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::TABLE;
+
+    /// Where ARCHITECTURE.md sends those who look for a builtin.
+    #[test]
+    fn each_has_its_file() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/builtin");
+        for b in TABLE {
+            let name = match b.name {
+                "." => "source",
+                ":" => "true_",
+                "[" => "test",
+                "readarray" => "mapfile",
+                "typeset" => "declare",
+                name => name,
+            };
+            let file = |end: &str| folder.join(format!("{name}{end}.rs")).exists();
+            assert!(file("") || file("_"), "{}", b.name);
+        }
+    }
 
     #[test]
     fn sorted() {

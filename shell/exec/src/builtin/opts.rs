@@ -17,6 +17,7 @@ pub struct Parsed<'c> {
     pub first: usize,
 }
 
+/// One option.
 pub struct Opt {
     pub letter: u8,
     pub value: Option<Str>,
@@ -24,6 +25,7 @@ pub struct Opt {
 }
 
 impl Parsed<'_> {
+    /// Whether a letter was given, and not with `+`.
     pub fn has(&self, letter: u8) -> bool {
         self.options.iter().any(|o| o.letter == letter && !o.plus)
     }

@@ -6,7 +6,7 @@ use super::pushd::go;
 use crate::Shell;
 use crate::shell::Flow;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let mut stay = false;
     let mut which = None;
     let all = shell.state.dirs.all();

@@ -444,7 +444,7 @@ impl Printer<'_, '_> {
     }
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "v:") {
         Ok(p) => p,
         Err(r) => return r,

@@ -8,7 +8,7 @@ use super::dirs::{index, out_of_range};
 use crate::Shell;
 use crate::shell::Flow;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let mut args = call.args();
     let mut stay = false;
     while let Some(a) = args.first() {

@@ -78,7 +78,7 @@ struct Request {
     timeout: Option<f64>,
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "ersa:d:i:n:N:p:t:u:") {
         Ok(p) => p,
         Err(r) => return r,

@@ -5,6 +5,6 @@ use super::declare::mark;
 use crate::Shell;
 use crate::shell::Flow;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     mark(shell, call, |a| a.readonly = true)
 }

@@ -7,7 +7,7 @@ use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
 use crate::state::traps::Trap;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let callable = shell.state.calls.can_return();
     let s = match (shell.state.here.trap_status, call.args()) {
         // Without operand, `return` in a trap action means the status before the trap; in that of

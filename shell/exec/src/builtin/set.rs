@@ -7,7 +7,7 @@ use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::{SET_OPTIONS, SetOpt, letter, set_option};
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let args = call.args();
     if args.is_empty() {
         shell.print_all_set();

@@ -6,7 +6,7 @@ use crate::Shell;
 use crate::shell::Flow;
 use crate::state::options::ShOpt;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let mut args = call.args();
     if args.first().is_some_and(|a| a.as_slice() == b"--") {
         args = &args[1..];

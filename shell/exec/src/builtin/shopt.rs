@@ -59,7 +59,7 @@ impl Named {
     }
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "opqsu") {
         Ok(p) => p,
         Err(r) => return r,

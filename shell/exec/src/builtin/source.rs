@@ -14,7 +14,7 @@ use crate::state::calls::Frame;
 use crate::state::options::{SetOpt, ShOpt};
 use crate::state::traps::Trap;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "p:") {
         Ok(p) => p,
         Err(r) => return r,

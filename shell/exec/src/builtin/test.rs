@@ -24,7 +24,7 @@ fn fail(parts: &[&[u8]]) -> Stop {
     Stop::Message(parts.concat())
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let mut args = call.args();
     if call.name() == b"[" {
         match args.split_last() {

@@ -5,7 +5,7 @@ use crate::Shell;
 use crate::shell::Flow;
 
 /// CPU times of the shell and of its children (POSIX XCU times).
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if let Err(r) = shell.options(call, "") {
         return r;
     }

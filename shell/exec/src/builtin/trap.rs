@@ -10,7 +10,7 @@ use crate::shell::Flow;
 use crate::state::options::SetOpt;
 use crate::state::traps;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "lp") {
         Ok(p) => p,
         Err(r) => return r,

@@ -47,15 +47,15 @@ const RESERVED: &[&[u8]] = &[
     b"}",
 ];
 
-pub fn is_reserved(name: &[u8]) -> bool {
+pub(super) fn is_reserved(name: &[u8]) -> bool {
     RESERVED.contains(&name)
 }
 
-pub fn reserved() -> &'static [&'static [u8]] {
+pub(super) fn reserved() -> &'static [&'static [u8]] {
     RESERVED
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     // Old spellings.
     let argv: Vec<_> = call
         .argv

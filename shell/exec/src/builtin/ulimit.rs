@@ -114,7 +114,7 @@ fn line(resource: &Resource, value: u64) -> String {
     format!("{:<width$}{unit} {}\n", resource.name, shown(value))
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let request = match parse(shell, call) {
         Ok(r) => r,
         Err(flow) => return flow,

@@ -68,7 +68,7 @@ fn apply(mask: u16, text: &[u8]) -> Option<u16> {
     Some(!allowed & 0o777)
 }
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "pS") {
         Ok(p) => p,
         Err(r) => return r,

@@ -11,7 +11,7 @@ use crate::state::assign::{is_name, split_reference};
 use crate::state::options::ShOpt;
 use crate::state::vars::{Dynamic, OUTERMOST, Slot, decimal};
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "fnv") {
         Ok(p) => p,
         Err(r) => return r,

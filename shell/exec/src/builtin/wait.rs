@@ -14,7 +14,7 @@ use crate::state::assign::{is_reference, split_reference};
 use crate::state::jobs::{Job, Jobs};
 use crate::state::vars::decimal;
 
-pub fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
+pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = match shell.options(call, "fnp:") {
         Ok(p) => p,
         Err(r) => return r,

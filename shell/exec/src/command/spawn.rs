@@ -29,6 +29,7 @@ impl Pumps {
         Ok(w)
     }
 
+    /// Whether no output is carried.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -34,6 +34,7 @@ pub struct OpenFile {
 }
 
 impl OpenFile {
+    /// An open file; `stream`: others may see in which order it is written.
     pub fn new(file: Rc<File>, stream: bool) -> OpenFile {
         OpenFile {
             file,
@@ -52,10 +53,12 @@ impl OpenFile {
         &self.file
     }
 
+    /// Whether it is a terminal.
     pub fn is_terminal(&self) -> bool {
         box_sys::is_terminal(&self.file)
     }
 
+    /// Whether something waits to be written.
     pub fn has_output(&self) -> bool {
         !self.out.borrow().is_empty()
     }
@@ -92,6 +95,7 @@ impl OpenFile {
         result
     }
 
+    /// Whether it has a position that can be set.
     pub fn is_seekable(&self) -> bool {
         if let Some(s) = self.seekable.get() {
             return s;

@@ -9,6 +9,7 @@ use box_sys::Processes;
 
 use super::OpenFile;
 
+/// Input from memory.
 #[derive(Debug)]
 pub struct Memory {
     data: Rc<Vec<u8>>,
@@ -20,6 +21,7 @@ pub struct Memory {
 const PIPE: usize = box_sys::PIPE_CAPACITY;
 
 impl Memory {
+    /// All of the data is yet to be read.
     pub fn new(data: Rc<Vec<u8>>) -> Memory {
         Memory { data, pos: Cell::new(0), real: RefCell::new(None) }
     }
@@ -34,6 +36,7 @@ impl Memory {
         self.data.get(self.pos.get()..).unwrap_or_default()
     }
 
+    /// Passes over so many bytes.
     pub fn advance(&self, n: usize) {
         self.pos.set((self.pos.get() + n).min(self.data.len()));
     }

@@ -46,6 +46,7 @@ pub struct FdTable {
 }
 
 impl FdTable {
+    /// What a number refers to; `None`: it is closed.
     #[inline]
     pub fn get(&self, n: u32) -> Option<&Desc> {
         self.slots.get(n as usize)?.as_ref()
@@ -70,6 +71,7 @@ impl FdTable {
         (from..MAX_FD).find(|n| self.get(*n).is_none())
     }
 
+    /// All open descriptors, by number.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Desc)> {
         (0u32..).zip(self.slots.iter()).filter_map(|(n, d)| d.as_ref().map(|d| (n, d)))
     }

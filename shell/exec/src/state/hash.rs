@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+/// A hash for short keys that no guest can slow down others by.
 #[derive(Clone, Copy, Default)]
 pub struct FastHasher(u64);
 
@@ -42,4 +43,5 @@ impl Hasher for FastHasher {
     }
 }
 
+/// A map with that hash.
 pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FastHasher>>;

@@ -4,6 +4,7 @@ use sh_expand::ExpandOptions;
 
 macro_rules! names {
     ($enum:ident, $table:ident, $($variant:ident = $name:literal),* $(,)?) => {
+        /// An option by number.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub enum $enum { $($variant),* }

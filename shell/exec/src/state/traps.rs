@@ -256,6 +256,7 @@ impl Trap {
 pub(crate) struct TrapSet(u8);
 
 impl TrapSet {
+    /// Whether it has that one.
     #[inline]
     pub fn has(self, trap: Trap) -> bool {
         self.0 & 1 << trap as u8 != 0

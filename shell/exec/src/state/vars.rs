@@ -16,6 +16,7 @@ use sh_expand::{Attributes, Str, Value};
 
 use super::hash::FastMap;
 
+/// The name of a variable or function; clones share it.
 pub type Name = Rc<[u8]>;
 
 /// A variable whose value is computed when asked for.
@@ -70,6 +71,7 @@ pub struct Temporary {
     pub outlives: bool,
 }
 
+/// A variable.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Var {
     pub slot: Slot,
@@ -80,14 +82,17 @@ pub struct Var {
 }
 
 impl Var {
+    /// Declared in that scope, without a value.
     pub fn unset(level: u32) -> Var {
         Var { slot: Slot::Unset, attrs: Attributes::default(), level, temporary: None }
     }
 
+    /// A global variable.
     pub fn global(slot: Slot, attrs: Attributes) -> Var {
         Var { slot, attrs, ..Var::unset(0) }
     }
 
+    /// A global variable with a text and no attributes.
     pub fn scalar(text: &[u8]) -> Var {
         Var::global(Slot::Scalar(Rc::new(text.to_vec())), Attributes::default())
     }
@@ -119,14 +124,17 @@ impl Var {
         self.temporary.is_none_or(|t| t.local)
     }
 
+    /// Whether it has a value.
     pub fn is_set(&self) -> bool {
         !matches!(self.slot, Slot::Unset)
     }
 
+    /// Whether it is an associative array, if only by its attributes.
     pub fn is_assoc(&self) -> bool {
         self.attrs.assoc || matches!(self.slot, Slot::Assoc(_))
     }
 
+    /// Whether it is an array, if only by its attributes.
     pub fn is_array(&self) -> bool {
         matches!(self.slot, Slot::Indexed(_) | Slot::Assoc(_))
             || self.attrs.indexed
@@ -164,6 +172,7 @@ pub enum ScopeKind {
     Temporary,
 }
 
+/// A scope: what its variables hide.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scope {
     pub kind: ScopeKind,
@@ -177,6 +186,7 @@ pub struct Scope {
 /// following namerefs makes such names, and no variable's own name has this byte.
 pub const OUTERMOST: u8 = 2;
 
+/// The table of variables.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Vars {
     map: Rc<FastMap<Name, Var>>,
@@ -194,6 +204,7 @@ fn next_generation() -> u64 {
 }
 
 impl Vars {
+    /// The visible variable of that name.
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&Var> {
         self.map.get(name).or_else(|| self.outermost(name))
@@ -259,10 +270,12 @@ impl Vars {
         self.env_generation = next_generation();
     }
 
+    /// The number of the state that the environment of children is made of.
     pub fn env_generation(&self) -> u64 {
         self.env_generation
     }
 
+    /// The visible variables, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (&Name, &Var)> {
         self.map.iter()
     }
@@ -285,6 +298,7 @@ impl Vars {
         Some(at as u32 + 1)
     }
 
+    /// The scope of this number.
     pub fn scope_mut(&mut self, level: u32) -> Option<&mut Scope> {
         Rc::make_mut(&mut self.scopes).get_mut((level as usize).checked_sub(1)?)
     }
@@ -295,10 +309,12 @@ impl Vars {
         index.and_then(|i| self.scopes.get(i)).is_some_and(|s| s.options.is_some())
     }
 
+    /// What opened the scope of this number.
     pub fn scope_kind(&self, level: u32) -> Option<ScopeKind> {
         self.scopes.get((level as usize).checked_sub(1)?).map(|s| s.kind)
     }
 
+    /// Opens a scope.
     pub fn push_scope(&mut self, kind: ScopeKind) {
         Rc::make_mut(&mut self.scopes).push(Scope { kind, saved: Vec::new(), options: None });
     }

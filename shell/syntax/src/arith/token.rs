@@ -47,6 +47,7 @@ pub(super) struct Lexer<'a> {
 pub(super) type Fail = &'static str;
 
 impl<'a> Lexer<'a> {
+    /// At the beginning of an expression.
     pub fn new(text: &'a [u8]) -> Self {
         Lexer { text, pos: 0, last_start: 0, params: 0, subscript_params: 0 }
     }

@@ -29,6 +29,7 @@ const OPERAND: &str = "syntax error: operand expected";
 const CHAIN: usize = 64;
 
 impl<'a> Parser<'a> {
+    /// A parser of an expression in which `params` stand for expansions.
     pub fn new(text: &'a [u8], params: &'a [&'a Param]) -> Self {
         Parser {
             lexer: Lexer::new(text),

@@ -49,6 +49,7 @@ impl Docs {
         self.pending.len() > self.base
     }
 
+    /// Forgets all documents.
     pub fn clear(&mut self) {
         *self = Docs::default();
     }

@@ -225,6 +225,7 @@ impl Machine<'_, '_> {
         self.pos = pos;
     }
 
+    /// This place.
     pub fn mark(&self) -> Mark {
         Mark {
             pos: self.pos,
@@ -239,6 +240,7 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Goes back to a place.
     pub fn rewind(&mut self, mark: &Mark) {
         self.pos = mark.pos;
         self.line = mark.line;
@@ -259,6 +261,7 @@ impl Machine<'_, '_> {
         if self.depth > MAX_DEPTH { Err(self.too_deep()) } else { Ok(()) }
     }
 
+    /// Leaves a construct that was entered at that cost.
     #[inline]
     pub fn leave(&mut self, cost: u32) {
         self.depth = self.depth.saturating_sub(cost);

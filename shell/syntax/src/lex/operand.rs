@@ -23,6 +23,7 @@ pub(crate) enum Stop {
 }
 
 impl Machine<'_, '_> {
+    /// The word behind an operator, up to what ends it.
     #[inline(never)]
     pub fn operand(&mut self, stop: Stop, quoted: bool) -> Res<Word> {
         self.begin_word();

@@ -24,6 +24,7 @@ impl Machine<'_, '_> {
         self.words += 1;
     }
 
+    /// Ends a word.
     #[inline]
     pub fn end_word(&mut self) {
         self.words = self.words.saturating_sub(1);
@@ -35,6 +36,7 @@ impl Machine<'_, '_> {
         self.raw(start, self.pos)
     }
 
+    /// The spelling of what stands there, with the edits made to it.
     #[inline]
     pub fn raw(&self, start: usize, end: usize) -> Box<[u8]> {
         if self.edits.last().is_some_and(|e| e.end > start) {

@@ -10,9 +10,12 @@ pub const DQUOTE: u8 = 4;
 pub const NAME_START: u8 = 8;
 /// Letter, underscore or digit.
 pub const NAME: u8 = 16;
+/// A decimal digit.
 pub const DIGIT: u8 = 32;
+/// A blank or tab.
 pub const BLANK: u8 = 64;
 
+/// The classes of each byte.
 pub static CLASS: [u8; 256] = build();
 
 const fn build() -> [u8; 256] {

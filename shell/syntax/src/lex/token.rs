@@ -34,6 +34,7 @@ pub(crate) enum Kw {
 }
 
 impl Kw {
+    /// The reserved word that is spelled so.
     pub fn from_bytes(s: &[u8]) -> Option<Kw> {
         Some(match s {
             b"!" => Kw::Bang,
@@ -147,11 +148,13 @@ impl Ctx {
     /// After an assignment at the start of a command.
     pub const PREFIX: Ctx = Ctx(2 | 4);
 
+    /// Whether they have something in common.
     #[inline(always)]
     pub const fn has(self, other: Ctx) -> bool {
         self.0 & other.0 != 0
     }
 
+    /// Both.
     pub const fn with(self, other: Ctx) -> Ctx {
         Ctx(self.0 | other.0)
     }
@@ -195,6 +198,7 @@ impl Machine<'_, '_> {
         Err(self.unexpected())
     }
 
+    /// Uses up newlines.
     pub fn skip_newlines(&mut self, ctx: Ctx) -> Res<()> {
         while self.next_kind(ctx)? == Tk::Newline {
             self.skip_token();

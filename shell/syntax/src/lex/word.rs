@@ -31,6 +31,7 @@ impl Builder {
         self.text.extend_from_slice(bytes);
     }
 
+    /// Unquoted text.
     #[inline]
     pub fn literal(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
@@ -44,6 +45,7 @@ impl Builder {
         self.text(Kind::Quoted, bytes);
     }
 
+    /// An expansion, or another part that is no text.
     pub fn part(&mut self, part: WordPart) {
         self.flush();
         self.parts.push(part);
@@ -60,6 +62,7 @@ impl Builder {
         self.kind = Kind::None;
     }
 
+    /// The parts.
     pub fn finish(mut self) -> Vec<WordPart> {
         self.flush();
         self.parts
