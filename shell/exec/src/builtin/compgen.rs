@@ -192,7 +192,10 @@ fn files(shell: &Shell<'_>, word: &[u8], directories: bool) -> Words {
 }
 
 /// The words of an action that looks at no word.
-fn of_action(shell: &Shell<'_>, action: &str, word: &[u8]) -> Words {
+fn of_action(shell: &mut Shell<'_>, action: &str, word: &[u8]) -> Words {
+    if action == "variable" {
+        return shell.without_own_scope(|shell| shell.names_with_prefix(word));
+    }
     let s = &shell.state;
     let bytes = |name: &str| name.as_bytes().to_vec();
     let builtins = || TABLE.iter().map(|b| b.name);
@@ -203,7 +206,6 @@ fn of_action(shell: &Shell<'_>, action: &str, word: &[u8]) -> Words {
         "disabled" => s.commands.disabled().map(bytes).collect(),
         "keyword" => type_::reserved().iter().map(|k| k.to_vec()).collect(),
         "function" => shell.function_names().iter().map(|n| n.to_vec()).collect(),
-        "variable" => shell.names_with_prefix(word),
         "export" => variables(shell, |a| a.export),
         "arrayvar" => variables(shell, |a| a.indexed || a.assoc),
         "setopt" => SET_OPTIONS.iter().map(|(n, _)| bytes(n)).collect(),
@@ -239,7 +241,7 @@ fn variables(shell: &Shell<'_>, wanted: impl Fn(&Attributes) -> bool) -> Words {
 }
 
 /// Everything that can be a command's name.
-fn commands(shell: &Shell<'_>) -> Words {
+fn commands(shell: &mut Shell<'_>) -> Words {
     let mut names = Words::new();
     for action in ["builtin", "keyword", "function", "alias"] {
         names.extend(of_action(shell, action, b""));

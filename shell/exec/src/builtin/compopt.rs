@@ -32,7 +32,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
         if changes.is_empty() {
             let shown = |b: &&str| format!(" {}o {b}", if spec.has(b) { '-' } else { '+' });
-            let shown: String = BEHAVIOURS.iter().map(|b| shown(b)).collect();
+            let shown: String = BEHAVIOURS.iter().map(shown).collect();
             shell.out(&[b"compopt", shown.as_bytes(), b" ", &name, b"\n"].concat());
         }
         shell.state.completions_mut().insert(name, spec);

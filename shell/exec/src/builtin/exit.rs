@@ -39,7 +39,7 @@ impl Shell<'_> {
     /// Ends the shell from within commands: the EXIT trap sees the function's variables and the
     /// redirections in force here.
     pub(crate) fn exit_here(&mut self, status: i32) -> Unwind {
-        let late = ExitTrap::Late { calls: self.state.calls.len() };
+        let late = ExitTrap::Late { calls: self.state.calls.depth() };
         if self.state.here.running.has(Trap::Exit) || self.state.here.exit_trap == late {
             self.state.traps.set_exit_status(Some(status));
             return Unwind::Exit(status);

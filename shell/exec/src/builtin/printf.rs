@@ -6,7 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use box_text::escape::{Decoded, Dialect, Warning, decode, printf_q};
 use box_text::number::{strtod, strtoi, utf8_len};
-use box_text::printf::{LongDouble, Spec, float, long_double, signed, string, unsigned};
+use box_text::printf::{
+    self, Count, LongDouble, Spec, float, long_double, signed, string, unsigned,
+};
 use sh_expand::Str;
 
 use super::Call;
@@ -19,7 +21,7 @@ use crate::state::vars::decimal;
 /// Widths beyond this are refused: they are bombs.
 const MAX_WIDTH: usize = 1 << 26;
 
-/// A conversion of the format.
+/// A conversion of the format: what C has, with bash's own conversions beside it.
 struct Directive {
     spec: Spec,
     star_width: bool,
@@ -39,109 +41,50 @@ enum Malformed {
     Time(Option<u8>),
 }
 
-/// A text that is read from its beginning on.
-struct Reader<'t> {
-    text: &'t [u8],
-    at: usize,
-}
-
-impl Reader<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
-    }
-
-    /// Passes over a byte if it comes next.
-    fn eat(&mut self, byte: u8) -> bool {
-        let found = self.peek() == Some(byte);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn number(&mut self) -> usize {
-        let mut n = 0usize;
-        while let Some(c) = self.peek().filter(u8::is_ascii_digit) {
-            n = n.saturating_mul(10).saturating_add(usize::from(c - b'0'));
-            self.at += 1;
-        }
-        n
-    }
-
-    /// What stands before the parenthesis that closes one open before; `None`: none does.
-    fn parenthesized(&mut self) -> Option<Vec<u8>> {
-        let (start, mut depth) = (self.at, 1);
-        while let Some(c) = self.peek() {
-            self.at += 1;
-            match c {
-                b'(' => depth += 1,
-                b')' => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                return Some(self.text[start..self.at - 1].to_vec());
-            }
-        }
-        None
-    }
-}
-
 /// Reads a conversion behind its `%`.
 fn directive(text: &[u8]) -> Result<Directive, Malformed> {
-    let mut d = Directive {
-        spec: Spec::default(),
-        star_width: false,
-        star_precision: false,
-        long: false,
-        conversion: 0,
-        time: Vec::new(),
-        len: 0,
+    let head = text.iter().take_while(|c| b"-+ #'0123456789.*".contains(c)).count();
+    let behind = text.get(head + 1..).unwrap_or_default();
+    let own = match text.get(head) {
+        Some(b'(') => {
+            let time = time_format(behind)?;
+            Some((b'T', head + time.len() + 3, time.to_vec()))
+        }
+        // To C a modifier.
+        Some(letter @ (b'q' | b'Q')) => Some((*letter, head + 1, Vec::new())),
+        _ => None,
     };
-    let mut r = Reader { text, at: 0 };
-    loop {
-        match r.peek() {
-            Some(b'-') => d.spec.minus = true,
-            Some(b'+') => d.spec.plus = true,
-            Some(b' ') => d.spec.space = true,
-            Some(b'0') => d.spec.zero = true,
-            Some(b'#') => d.spec.alt = true,
-            Some(b'\'') => d.spec.group = true,
-            _ => break,
+    let parsed = match own {
+        Some(_) => printf::parse(&[&text[..head], b"s"].concat()),
+        None => printf::parse(text),
+    };
+    let Some(d) = parsed else { return Err(Malformed::Missing(text.to_vec())) };
+    // bash has no `%1$s`.
+    let conversion = if d.position.is_some() { b'$' } else { d.conversion };
+    let long = text.get(head..d.len).is_some_and(|modifiers| modifiers.contains(&b'L'));
+    let (conversion, len, time) = own.unwrap_or((conversion, d.len, Vec::new()));
+    let star = |count: Count| matches!(count, Count::Star(_));
+    let (star_width, star_precision) = (star(d.width), star(d.precision));
+    Ok(Directive { spec: d.spec, star_width, star_precision, long, conversion, time, len })
+}
+
+/// The format of a time, given what follows `%(`.
+fn time_format(text: &[u8]) -> Result<&[u8], Malformed> {
+    let mut depth = 1;
+    for (at, c) in text.iter().enumerate() {
+        match c {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            _ => {}
         }
-        r.at += 1;
-    }
-    d.star_width = r.eat(b'*');
-    if !d.star_width {
-        d.spec.width = r.number();
-    }
-    if r.eat(b'.') {
-        d.star_precision = r.eat(b'*');
-        if d.star_precision {
-            // It comes from the arguments.
-        } else if r.eat(b'-') {
-            // A negative precision is none at all.
-            r.number();
-        } else {
-            d.spec.precision = Some(r.number());
+        if depth == 0 {
+            return match text.get(at + 1) {
+                Some(b'T') => Ok(&text[..at]),
+                behind => Err(Malformed::Time(behind.copied())),
+            };
         }
     }
-    while let Some(modifier @ (b'h' | b'l' | b'L' | b'j' | b'z' | b't')) = r.peek() {
-        d.long |= modifier == b'L';
-        r.at += 1;
-    }
-    let Some(c) = r.peek() else { return Err(Malformed::Missing(text.to_vec())) };
-    r.at += 1;
-    d.conversion = c;
-    if c == b'(' {
-        let time = r.parenthesized();
-        let behind = r.peek().filter(|_| time.is_some());
-        if behind != Some(b'T') {
-            return Err(Malformed::Time(behind));
-        }
-        r.at += 1;
-        d.time = time.unwrap_or_default();
-        d.conversion = b'T';
-    }
-    d.len = r.at;
-    Ok(d)
+    Err(Malformed::Time(None))
 }
 
 struct Printer<'s, 'a> {

@@ -17,6 +17,9 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         shell.builtin_error(call.name(), &[&shown, b": invalid option"]);
         return shell.usage(call.name());
     }
+    let options = &shell.state.options;
+    let is_script = options.has(SetOpt::Posix) && !options.is_interactive();
+    let ends = is_script && !shell.state.here.condition;
     let mut args = Arguments { rest: args, replaces: false };
     while let Some((sign, letters)) = args.next_options(shell) {
         let on = sign == b'-';
@@ -25,7 +28,10 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 (b'o', _) => match args.option_name() {
                     Some(name) => match set_option(name) {
                         Some(option) => shell.state.options.put(option, on),
-                        None => return unknown_name(shell, call, name),
+                        None => {
+                            shell.builtin_error(call.name(), &[name, b": invalid option name"]);
+                            return if ends { Err(shell.ends_with(2)) } else { Ok(2) };
+                        }
                     },
                     None => print_options(shell, on),
                 },
@@ -79,17 +85,6 @@ impl<'c> Arguments<'c> {
         let (name, rest) = self.rest.split_first().filter(|(name, _)| names_option(name))?;
         self.rest = rest;
         Some(name)
-    }
-}
-
-/// `set -o NAME` of a name that there is not ends a POSIX script.
-fn unknown_name(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8]) -> Flow {
-    shell.builtin_error(call.name(), &[name, b": invalid option name"]);
-    let options = &shell.state.options;
-    let is_script = options.has(SetOpt::Posix) && !options.is_interactive();
-    match is_script && !shell.state.here.condition {
-        true => Err(shell.ends_with(2)),
-        false => Ok(2),
     }
 }
 

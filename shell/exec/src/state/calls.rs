@@ -40,7 +40,7 @@ impl Calls {
     }
 
     /// How many calls are under way.
-    pub fn len(&self) -> usize {
+    pub fn depth(&self) -> usize {
         self.frames.len()
     }
 

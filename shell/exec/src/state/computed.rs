@@ -67,7 +67,7 @@ impl Random {
     }
 
     /// The next number of bash's generator: Park and Miller's minimal standard, folded to 15 bits.
-    pub fn next(&mut self) -> u16 {
+    pub fn draw(&mut self) -> u16 {
         let last = if self.seed == 0 { 123_459_876 } else { self.seed };
         let (h, l) = (i64::from(last) / 127_773, i64::from(last) % 127_773);
         let mut t = 16_807 * l - 2_836 * h;
@@ -88,7 +88,7 @@ mod tests {
         // RANDOM=42; echo $RANDOM $RANDOM $RANDOM
         let mut random = Random::default();
         random.assign(42);
-        assert_eq!([random.next(), random.next(), random.next()], BASH);
+        assert_eq!([random.draw(), random.draw(), random.draw()], BASH);
     }
     const BASH: [u16; 3] = [17772, 26794, 1435];
 }

@@ -54,7 +54,7 @@ impl Shell<'_> {
     pub(crate) fn get_dynamic(&mut self, d: Dynamic) -> Option<Value> {
         let s = &mut self.state;
         match d {
-            Dynamic::Random => number(s.random.next().into()),
+            Dynamic::Random => number(s.random.draw().into()),
             Dynamic::SRandom => number(i64::from(self.entropy() as u32)),
             Dynamic::Seconds => number(s.seconds.value()),
             Dynamic::EpochSeconds => number(since_epoch().as_secs() as i64),

@@ -488,10 +488,4 @@ impl Vars {
         names.dedup();
         names
     }
-
-    /// The variable as seen from outside of the scope `level` (what `local` inherits from).
-    pub fn hidden_by(&self, name: &[u8], level: u32) -> Option<&Var> {
-        let scope = self.scopes.get((level as usize).wrapping_sub(1))?;
-        scope.saved.iter().rev().find(|(n, _)| **n == *name).and_then(|(_, v)| v.as_ref())
-    }
 }

@@ -252,8 +252,8 @@ impl Shell<'_> {
             }
         }
         let started = match a.first.stages.as_slice() {
-            [before @ .., last] if pipeline && !before.is_empty() => {
-                self.background_stages(before, last, null, group, &mut pumps)
+            stages @ [_, _, ..] if pipeline => {
+                self.background_stages(stages, null, group, &mut pumps)
             }
             _ => {
                 self.children.group = group;
@@ -290,12 +290,12 @@ impl Shell<'_> {
     /// The stages of a pipeline in the background, in a group that the first one leads.
     fn background_stages(
         &mut self,
-        before: &[Stage],
-        last: &Stage,
+        stages: &[Stage],
         null: Option<Desc>,
         mut group: Group,
         pumps: &mut Pumps,
     ) -> Vec<Started> {
+        let Some((last, before)) = stages.split_last() else { return Vec::new() };
         let mut started = Vec::new();
         let mut input = null.map(Some);
         for stage in before {

@@ -26,6 +26,7 @@ const SAFE: &[&[u8]] = &[
     b"false",
     b"hash",
     b"help",
+    b"history",
     b"jobs",
     b"let",
     b"local",

@@ -43,7 +43,7 @@ impl Shell<'_> {
             s.drop_options();
             s.state.outer_fds = None;
             s.enter(Context::Substitution { action });
-            s.enter(Context::Captured { calls: s.state.calls.len() });
+            s.enter(Context::Captured { calls: s.state.calls.depth() });
             s.state.command.enter_substitution();
             let r = match &source {
                 None => s.list(&sub.body),

@@ -21,7 +21,7 @@ impl Machine<'_, '_> {
         }
         match c {
             b'{' => self.braced_param(start, quoted).map(Some),
-            b'(' => self.dollar_paren(start, quoted).map(Some),
+            b'(' => self.dollar_paren(start).map(Some),
             b'[' => {
                 self.pos += 1;
                 self.dollar_bracket(quoted).map(Some)
@@ -111,7 +111,7 @@ impl Machine<'_, '_> {
 
     /// `$(` or `$((`, with `pos` at the first parenthesis and `start` at the `$`.
     #[inline(never)]
-    fn dollar_paren(&mut self, start: usize, quoted: bool) -> Res<WordPart> {
+    fn dollar_paren(&mut self, start: usize) -> Res<WordPart> {
         self.pos += 1;
         if self.not_arith.contains_key(&start) {
             return self.text_sub();
@@ -151,8 +151,7 @@ impl Machine<'_, '_> {
                 }
             }
         }
-        let quoted = quoted && !self.mode.heredoc && !self.mode.arith;
-        self.within(Inside::Substitution { quoted }, |m| m.command_sub(start))
+        self.within(Inside::Substitution, |m| m.command_sub(start))
     }
 
     /// `$((...))` with a `${` that nothing closes, with `pos` after the first parenthesis.

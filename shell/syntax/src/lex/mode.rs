@@ -10,8 +10,8 @@ use super::Machine;
 pub(crate) enum Inside {
     /// Double quotes.
     DoubleQuotes,
-    /// `$(`, itself within double quotes or not.
-    Substitution { quoted: bool },
+    /// `$(`
+    Substitution,
     /// The commands of `$(`: they stand in no here-document and no pattern any more.
     Commands,
     /// `<(` or `>(`.
@@ -24,12 +24,10 @@ pub(crate) enum Inside {
     Operand { pattern: bool },
     /// The body of a function; `sub`: in a substitution.
     Function { sub: bool },
-    /// The parameter of `${` and its subscript; `quoted`: within double quotes.
-    Subject { quoted: bool, literal: bool },
-    /// The operator of `${` and its operands; `literal`: `$'` is text in POSIX mode.
-    Operator { literal: bool },
-    /// The same within double quotes; `first`: whether the operand is a pattern, where that matters.
-    QuotedOperator { first: Option<bool>, literal: bool, none: bool },
+    /// The parameter of `${` and its subscript; `literal`: `$'` is text, as within double quotes in POSIX mode.
+    Subject { literal: bool },
+    /// The operator of `${` and its operands, likewise; `pattern`: those are patterns, which have `$'` in any case.
+    Operator { literal: bool, pattern: bool },
 }
 
 /// What they come to.
@@ -53,18 +51,12 @@ pub(crate) struct Mode {
 /// What `$'...'` means at `pos`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ansi {
-    /// `pos` is in a `$(` that stands within double quotes itself.
-    pub quoted_sub: bool,
-    /// `pos` is in the pattern of an operator, or in a subscript, whose `$'...'` have no quotes.
-    pub bare: bool,
     /// `$'...'` keeps quotes in the arithmetic there: it is not within double quotes.
     pub kept: bool,
     /// `pos` is within double quotes in POSIX mode, where `$'` is text unless a pattern has it.
     pub posix_quoted: bool,
     /// A `$'` at `pos` is text for that reason, or in a subscript in a here-document.
     pub none: bool,
-    /// `pos` is in a subscript in `${...}`, however deep: a brace made there closes nothing.
-    pub in_subscript: bool,
 }
 
 impl Mode {
@@ -74,9 +66,8 @@ impl Mode {
         let ansi = self.ansi;
         match inside {
             Inside::DoubleQuotes => Mode { ansi: Ansi { kept: false, ..ansi }, ..self },
-            Inside::Substitution { quoted } => {
-                let ansi = Ansi { quoted_sub: quoted, ..Ansi::default() };
-                Mode { ansi, arith: false, run_time: false, ..self }
+            Inside::Substitution => {
+                Mode { ansi: Ansi::default(), arith: false, run_time: false, ..self }
             }
             Inside::Commands => Mode { heredoc: false, pattern: false, ..self },
             Inside::ProcessSubstitution => Mode { ansi: Ansi::default(), ..self },
@@ -88,37 +79,15 @@ impl Mode {
             Inside::Function { sub } => {
                 Mode { function_in_sub: self.function_in_sub || sub, ..self }
             }
-            Inside::Subject { quoted, literal } => {
-                let (bare, quoted_sub) = match self.quotes(quoted) {
-                    true => (!ansi.kept, !ansi.kept),
-                    false => (ansi.bare, ansi.quoted_sub),
-                };
+            Inside::Subject { literal } => {
                 let none = literal || self.heredoc;
-                let kept = ansi.kept;
-                let posix_quoted = literal;
-                let ansi = Ansi { quoted_sub, bare, kept, posix_quoted, none, in_subscript: true };
-                Mode { ansi, ..self }
+                Mode { ansi: Ansi { posix_quoted: literal, none, ..ansi }, ..self }
             }
-            Inside::Operator { literal } => {
-                Mode { ansi: Ansi { none: false, posix_quoted: literal, ..ansi }, ..self }
-            }
-            Inside::QuotedOperator { first, literal, none } => {
-                let ansi = Ansi {
-                    quoted_sub: first != Some(false),
-                    bare: first == Some(true),
-                    kept: ansi.kept || first == Some(false),
-                    posix_quoted: literal,
-                    none,
-                    ..ansi
-                };
-                Mode { ansi, ..self }
+            Inside::Operator { literal, pattern } => {
+                let none = literal && !pattern;
+                Mode { ansi: Ansi { posix_quoted: literal, none, ..ansi }, ..self }
             }
         }
-    }
-
-    /// Whether an expansion there stands within double quotes, those around its `$(` included.
-    pub fn quotes(self, quoted: bool) -> bool {
-        (quoted || self.ansi.quoted_sub) && !self.heredoc
     }
 }
 
@@ -141,15 +110,22 @@ mod tests {
     #[test]
     fn commands_of_a_substitution_begin_anew() {
         let mode = Mode { heredoc: true, pattern: true, arith: true, ..Mode::default() };
-        let inner = mode.within(Inside::Substitution { quoted: true }).within(Inside::Commands);
-        assert!(!inner.heredoc && !inner.pattern && !inner.arith && inner.ansi.quoted_sub);
+        let inner = mode.within(Inside::Substitution).within(Inside::Commands);
+        assert!(!inner.heredoc && !inner.pattern && !inner.arith);
     }
 
     #[test]
-    fn quotes_of_a_here_document_are_none() {
+    fn patterns_have_ansi_quotes_in_posix_mode() {
+        let literal = Mode::default().within(Inside::Subject { literal: true });
+        assert!(literal.ansi.none && literal.ansi.posix_quoted);
+        assert!(!literal.within(Inside::Operator { literal: true, pattern: true }).ansi.none);
+        assert!(literal.within(Inside::Operator { literal: true, pattern: false }).ansi.none);
+    }
+
+    #[test]
+    fn operands_in_here_documents_have_none() {
         let mode = Mode { heredoc: true, ..Mode::default() };
-        assert!(!mode.quotes(true));
         assert!(mode.within(Inside::QuotedOperand).doc_operand);
-        assert!(Mode::default().quotes(true));
+        assert!(mode.within(Inside::Subject { literal: false }).ansi.none);
     }
 }

@@ -15,8 +15,6 @@ use crate::lex::mode::Inside;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
     Brace,
-    /// The same, behind `-`, `=`, `?` and `+`.
-    WordBrace,
     SlashOrBrace,
     /// The same, but a slash at the very beginning is text.
     LaterSlashOrBrace,
@@ -59,7 +57,7 @@ impl Machine<'_, '_> {
             let Some(c) = self.peek() else { return Err(self.unclosed(b'}', line)) };
             match c {
                 b'}' => return Ok(()),
-                b'/' if !matches!(stop, Stop::Brace | Stop::WordBrace) => return Ok(()),
+                b'/' if stop != Stop::Brace => return Ok(()),
                 b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
                     let part = self.process_sub()?;
                     b.part(part);
@@ -67,13 +65,6 @@ impl Machine<'_, '_> {
                 }
                 b'\n' => self.add_lines(1),
                 b'$' if self.dollar_is_text() => {}
-                b'$' if (stop == Stop::WordBrace && self.mode.ansi.quoted_sub
-                    || self.mode.ansi.bare)
-                    && self.behind_dollar() == Some(b'\'')
-                    && self.unquote_ansi()? =>
-                {
-                    continue;
-                }
                 _ if is(c, QUOTE) => {
                     self.quoting(b, c)?;
                     continue;
@@ -84,28 +75,6 @@ impl Machine<'_, '_> {
             b.literal(&[c]);
             self.pos += 1;
         }
-    }
-
-    /// `"$(: ${x-$'...'})"`: to bash the operand stands within the double quotes, so that it puts
-    /// the text there without quotes, to be read with what is around it. Where that would hide
-    /// the end of something it is not done; in a subscript where it would end
-    /// something, either.
-    pub fn unquote_ansi(&mut self) -> Res<bool> {
-        let (mark, start) = (self.mark(), self.pos);
-        let text = self.ansi_quoted()?;
-        let spelled = self.src.get(start + 2..self.pos - 1).unwrap_or_default();
-        let hides =
-            hides_end(&text, spelled, None) || self.mode.ansi.in_subscript && text.contains(&b'}');
-        let end = self.pos;
-        self.rewind(&mark);
-        if hides {
-            return Ok(false);
-        }
-        self.splice(start, end, &text);
-        // Its newlines are no lines of the source.
-        let lines = memchr::memchr_iter(b'\n', &text).count();
-        self.take_lines(lines as u32);
-        Ok(true)
     }
 
     /// The operand up to its `}`, within double quotes.
@@ -189,13 +158,13 @@ impl Machine<'_, '_> {
             }
             return Ok(());
         }
-        if self.mode.heredoc || is_ansi && self.opts.posix {
-            return self.dquote_special(b, b'$', true);
-        }
         if !is_ansi {
             self.over_dollar();
             self.edit_from(start, Vec::new());
             return Ok(());
+        }
+        if self.mode.heredoc || self.opts.posix {
+            return self.dquote_special(b, b'$', true);
         }
         let text = self.ansi_quoted()?;
         match text.iter().any(|c| b"$`\"'\\}".contains(c)) {
@@ -233,7 +202,7 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    /// All of the text as if within double quotes; a `"` is an ordinary character.
+    /// All of the text between single quotes in a quoted operand, where only the quotes themselves are text.
     pub fn text_in_quotes(&mut self, b: &mut Builder) -> Res<()> {
         loop {
             let special = |c: &u8| is(*c, DQUOTE);
@@ -245,10 +214,12 @@ impl Machine<'_, '_> {
             }
             match self.peek() {
                 None => return Ok(()),
-                Some(b'"') => {
-                    b.quoted(b"\"");
-                    self.pos += 1;
+                // Its quotes go as those around single quotes do: `"${x+'"$y"'}"`.
+                Some(b'"') if memchr::memchr(b'"', &self.rest()[1..]).is_some() => {
+                    let part = self.double_quoted(true)?;
+                    b.part(part);
                 }
+                Some(b'"') => self.pos += 1,
                 Some(b'\\') if self.peek_at(1) == Some(b'}') => {
                     b.quoted(b"}");
                     self.pos += 2;
@@ -268,18 +239,6 @@ impl Machine<'_, '_> {
 /// A character before which a backslash within double quotes stays.
 fn keeps_backslash(c: u8) -> bool {
     c.is_ascii() && !matches!(c, b'$' | b'`' | b'"' | b'\\' | b'\n' | b'}' | b'\'')
-}
-
-/// Whether the text of `$'...'`, which bash reads again within double quotes, opens something there;
-/// `next` comes behind it.
-fn hides_end(text: &[u8], spelled: &[u8], next: Option<&u8>) -> bool {
-    let odd = |quote: u8| text.iter().filter(|c| **c == quote).count() % 2 == 1;
-    let backslashes = text.iter().rev().take_while(|c| **c == b'\\').count();
-    // A backslash may quote what is text in any case.
-    let escapes = backslashes % 2 == 1 && next.is_none_or(|c| b"}\"'`\\$".contains(c));
-    // A NUL ends the text, and the word with it.
-    let with_mark = box_text::escape::ansi_c(&[spelled, b"#"].concat());
-    odd(b'"') || odd(b'\'') || odd(b'`') || escapes || with_mark.last() != Some(&b'#')
 }
 
 /// The word, its messages showing `whole`.

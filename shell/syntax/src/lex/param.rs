@@ -48,26 +48,18 @@ impl Machine<'_, '_> {
 
     /// Everything up to the `}`; `false`: it does not fit the grammar.
     fn param_inside(&mut self, p: &mut Param, quoted: bool, line: u32) -> Res<bool> {
-        let start = self.pos;
         let Some(first) = self.peek_joined() else { return Err(self.unclosed(b'}', line)) };
-        let in_quotes = self.mode.quotes(quoted);
-        let literal = self.opts.posix && (quoted && in_quotes || self.mode.ansi.posix_quoted);
-        let subject = Inside::Subject { quoted, literal };
-        match self.within(subject, |m| m.param_subject(p, first))? {
+        let literal =
+            self.opts.posix && (quoted && !self.mode.heredoc || self.mode.ansi.posix_quoted);
+        match self.within(Inside::Subject { literal }, |m| m.param_subject(p, first))? {
             Some(false) => {}
             whole => return Ok(whole.is_some()),
         }
         if matches!(p.op, ParamOp::Bad { .. }) {
             return Ok(false);
         }
-        let mut operator = Inside::Operator { literal };
-        if in_quotes || literal {
-            let first = self.first_operator(start);
-            let of_pattern = || self.rest().first().is_some_and(|c| PATTERN_OPERATORS.contains(c));
-            let none = literal && !first.map_or_else(of_pattern, |word| !word);
-            operator = Inside::QuotedOperator { first, literal, none };
-        }
-        self.within(operator, |m| m.param_op(p, quoted))
+        let pattern = self.rest().first().is_some_and(|c| PATTERN_OPERATORS.contains(c));
+        self.within(Inside::Operator { literal, pattern }, |m| m.param_op(p, quoted))
     }
 
     /// The parameter and its subscript, with its first character, and whether that is the whole
@@ -77,19 +69,6 @@ impl Machine<'_, '_> {
             b'#' => self.length_or_hash(p).map(Some),
             b'!' => self.indirect_or_bang(p).map(Some),
             _ => Ok(self.param_name(p)?.then_some(false)),
-        }
-    }
-
-    /// The operator that bash sees before the one at `pos`, as in `"${a[-1]/$'x'}"`: it takes what
-    /// follows for the word of that one. Within double quotes `$'...'` has no quotes in the word
-    /// of one that is not for patterns (`true`).
-    fn first_operator(&self, start: usize) -> Option<bool> {
-        let text = self.src.get(start..self.pos).unwrap_or_default();
-        match operator_outside(text) {
-            Some(at) => {
-                Some(at == 0 || text.get(at).is_none_or(|c| !PATTERN_OPERATORS.contains(c)))
-            }
-            None => (self.rest().first() == Some(&b'~')).then_some(true),
         }
     }
 
@@ -204,7 +183,6 @@ impl Machine<'_, '_> {
         self.pos += 1;
         match c {
             b':' => {
-                self.unquote_operator(quoted)?;
                 match self.peek_joined() {
                     Some(o @ (b'-' | b'=' | b'?' | b'+')) => {
                         self.pos += 1;
@@ -298,7 +276,7 @@ impl Machine<'_, '_> {
     }
 
     fn word_op(&mut self, p: &mut Param, op: u8, colon: bool, quoted: bool) -> Res<()> {
-        let word = self.operand(Stop::WordBrace, quoted)?;
+        let word = self.operand(Stop::Brace, quoted)?;
         p.op = match op {
             b'-' => ParamOp::Default { colon, word },
             b'=' => ParamOp::Assign { colon, word },
@@ -308,31 +286,10 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    /// `"${x:$'-word'}"`: within double quotes bash reads what the quotes hold with what is around
-    /// them, and so an operator.
-    fn unquote_operator(&mut self, quoted: bool) -> Res<()> {
-        let bare =
-            (quoted || self.mode.ansi.quoted_sub) && !self.mode.ansi.kept && !self.mode.heredoc;
-        if !bare
-            || self.peek_joined() != Some(b'$')
-            || self.behind_dollar() != Some(b'\'')
-            || self.dollar_is_text()
-        {
-            return Ok(());
-        }
-        let mark = self.mark();
-        let text = self.ansi_quoted()?;
-        self.rewind(&mark);
-        if matches!(text.first(), Some(b'-' | b'=' | b'?' | b'+')) {
-            self.unquote_ansi()?;
-        }
-        Ok(())
-    }
-
     #[inline(never)]
     fn substring(&mut self, p: &mut Param, quoted: bool) -> Res<bool> {
         let line = self.line;
-        let bare = (quoted || self.mode.ansi.quoted_sub) && !self.mode.ansi.kept;
+        let bare = quoted && !self.mode.ansi.kept;
         let offset = self.arith_until(End::ColonOrBrace, line, bare)?;
         let length = if self.peek() == Some(b':') {
             self.pos += 1;
@@ -451,27 +408,4 @@ pub(crate) fn reference(text: &[u8]) -> Option<ParamName> {
         [_, ..] if text.iter().all(|&b| is(b, DIGIT)) => Some(positional(text)),
         _ => None,
     }
-}
-
-/// Where `text` has a character that begins an operator, outside of quotes and of what is nested.
-fn operator_outside(text: &[u8]) -> Option<usize> {
-    let (mut at, mut depth, mut quote) = (0, 0_usize, None);
-    while let Some(&c) = text.get(at) {
-        match c {
-            b'\\' if quote != Some(b'\'') => at += 1,
-            b'\'' | b'"' | b'`' if quote == Some(c) => quote = None,
-            _ if quote.is_some() => {}
-            b'\'' | b'"' | b'`' => quote = Some(c),
-            b'$' if matches!(text.get(at + 1), Some(b'{' | b'(')) => {
-                depth += 1;
-                at += 1;
-            }
-            b'{' | b'(' if depth > 0 => depth += 1,
-            b'}' | b')' => depth = depth.saturating_sub(1),
-            _ if depth == 0 && b"#%^,/~:-=?+".contains(&c) => return Some(at),
-            _ => {}
-        }
-        at += 1;
-    }
-    None
 }

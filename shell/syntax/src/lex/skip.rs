@@ -28,11 +28,15 @@ impl Machine<'_, '_> {
                     self.cut_continuation();
                     continue;
                 }
-                (b'$', _) if self.behind_dollar() == Some(b'\'') => {
-                    if in_braces && singles && !self.mode.heredoc && !(quoted && self.opts.posix) {
-                        self.ansi_quoted()?;
-                        continue;
-                    }
+                (b'$', _)
+                    if self.behind_dollar() == Some(b'\'')
+                        && in_braces
+                        && singles
+                        && !self.mode.heredoc
+                        && !(quoted && self.opts.posix) =>
+                {
+                    self.ansi_quoted()?;
+                    continue;
                 }
                 _ => {}
             }

@@ -81,13 +81,6 @@ impl Machine<'_, '_> {
                 }
                 b'<' | b'>' => {}
                 b'$' if self.dollar_is_text() => {}
-                b'$' if in_braces
-                    && self.mode.ansi.bare
-                    && self.behind_dollar() == Some(b'\'')
-                    && self.unquote_ansi()? =>
-                {
-                    continue;
-                }
                 _ if is(c, QUOTE) => {
                     self.quoting(&mut b, c)?;
                     continue;
