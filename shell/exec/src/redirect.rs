@@ -107,10 +107,6 @@ impl Shell<'_> {
                 if let Some(variable) = variable_of(&r.fd) {
                     return Err(self.complain(&variable, "ambiguous redirect"));
                 }
-                // For the message bash expands the word again, but for the commands in it; what
-                // that assigns stays.
-                let again = Word { parts: without_commands(&word.parts), raw: word.raw.clone() };
-                let _ = sh_expand::expand_redirect_target(self, &again);
                 self.error(&[&e.message()]);
                 return Err(None);
             }

@@ -92,7 +92,7 @@ pub(crate) fn verdict(e: &ExpandError, mode: &Mode) -> Verdict {
         Reach::Exit | Reach::Unbound if mode.interactive => Verdict::Prompt,
         // The message itself ends the shell: `${x?$(exit 7)}` has status 7.
         Reach::Exit | Reach::Unbound if mode.errexit => match *e.cause {
-            Cause::Unbound { .. } | Cause::BadTransformation(_) => Verdict::Leave(1),
+            Cause::Unbound { .. } => Verdict::Leave(1),
             _ => Verdict::Leave(mode.failure()),
         },
         Reach::Exit | Reach::Unbound => Verdict::GiveUp(mode.given_up()),
@@ -117,7 +117,7 @@ pub(crate) fn verdict(e: &ExpandError, mode: &Mode) -> Verdict {
 /// What bash tells as it does of a readonly variable: a shell with `set -e` ends with the status of the command before.
 fn is_refusal(cause: &Cause) -> bool {
     match cause {
-        Cause::BadSubscript { .. } | Cause::LengthOfNothing(_) => true,
+        Cause::BadSubscript { .. } => true,
         Cause::InvalidIndirect(_) | Cause::InvalidName(_) => true,
         Cause::Readonly(_) | Cause::ReadonlyKept(_) => true,
         Cause::InRange { cause, .. } => is_refusal(cause),

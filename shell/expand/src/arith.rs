@@ -21,9 +21,8 @@ use sh_syntax::ast::{Arith, Word, WordPart};
 
 use crate::env::Env;
 use crate::error::{ExpandError, Site};
-use crate::fields::Mode;
 use crate::value::Str;
-use crate::word::Expander;
+use crate::word;
 
 pub use number::plain_integer;
 pub use operand::{expand_operand, has_subscript};
@@ -126,11 +125,7 @@ fn push_inert(out: &mut Vec<u8>, expanded: &[u8]) {
 }
 
 fn joined(env: &mut dyn Env, parts: &[WordPart]) -> Result<Str, ExpandError> {
-    let mut x = Expander::new(env, Mode::Join);
-    x.parts(parts, true).map_err(|e| e.at(Site::Expansion))?;
-    let volume = x.fields.take_volume();
-    x.env.charge(volume)?;
-    Ok(x.fields.finish_one().into_text())
+    word::quoted_text(env, parts).map_err(|e| e.at(Site::Expansion))
 }
 
 enum Piece {
@@ -144,71 +139,76 @@ enum Piece {
 /// Takes an expression apart at the brackets of its source; `None` where that would
 /// change nothing, as there is nothing to expand or to unquote within.
 fn brackets(parts: &[WordPart]) -> Option<Vec<Piece>> {
-    let mut pieces = Vec::new();
-    let mut outside: Vec<WordPart> = Vec::new();
-    let mut inside: Vec<WordPart> = Vec::new();
-    let (mut depth, mut single, mut changed) = (0_usize, false, false);
+    let mut brackets = Brackets::default();
     for part in parts {
-        let text = match part {
-            WordPart::Quoted(text) => text,
-            WordPart::Param(param) if single => {
-                inside.push(WordPart::Quoted(param.raw.to_vec().into()));
-                continue;
-            }
-            other if depth > 0 => {
-                changed = true;
-                inside.push(other.clone());
-                continue;
+        brackets.part(part);
+    }
+    brackets.pieces.push(Piece::Text(brackets.parts));
+    (brackets.changed && brackets.depth == 0).then_some(brackets.pieces)
+}
+
+#[derive(Default)]
+struct Brackets {
+    pieces: Vec<Piece>,
+    /// What came since the last bracket.
+    parts: Vec<WordPart>,
+    /// How many brackets are open.
+    depth: usize,
+    /// Within single quotes in brackets.
+    single: bool,
+    /// Something is expanded or unquoted within brackets.
+    changed: bool,
+}
+
+impl Brackets {
+    fn part(&mut self, part: &WordPart) {
+        match part {
+            WordPart::Quoted(text) => self.text(text),
+            WordPart::Param(param) if self.single => {
+                self.parts.push(WordPart::Quoted(param.raw.to_vec().into()));
             }
             other => {
-                outside.push(other.clone());
-                continue;
+                self.changed |= self.depth > 0;
+                self.parts.push(other.clone());
             }
-        };
+        }
+    }
+
+    fn text(&mut self, text: &[u8]) {
         let mut kept = Vec::with_capacity(text.len());
         let mut bytes = text.iter().copied();
         while let Some(byte) = bytes.next() {
             match byte {
-                b'\'' if depth > 0 => {
-                    single = !single;
-                    changed = true;
-                    continue;
+                b'\'' if self.depth > 0 => {
+                    self.single = !self.single;
+                    self.changed = true;
                 }
-                b'\\' if depth > 0 && !single => {
-                    changed = true;
+                b'\\' if self.depth > 0 && !self.single => {
+                    self.changed = true;
                     kept.extend(bytes.next());
-                    continue;
                 }
-                b'[' if !single => {
-                    let text = WordPart::Quoted(std::mem::take(&mut kept).into());
-                    pieces.push(match depth {
-                        0 => {
-                            outside.push(text);
-                            Piece::Text(std::mem::take(&mut outside))
-                        }
-                        _ => {
-                            inside.push(text);
-                            Piece::Inside(std::mem::take(&mut inside))
-                        }
-                    });
-                    pieces.push(Piece::Bracket(byte));
-                    depth += 1;
-                    continue;
+                b'[' if !self.single => {
+                    self.bracket(byte, std::mem::take(&mut kept));
+                    self.depth += 1;
                 }
-                b']' if !single && depth > 0 => {
-                    inside.push(WordPart::Quoted(std::mem::take(&mut kept).into()));
-                    pieces.push(Piece::Inside(std::mem::take(&mut inside)));
-                    pieces.push(Piece::Bracket(byte));
-                    depth -= 1;
-                    continue;
+                b']' if !self.single && self.depth > 0 => {
+                    self.bracket(byte, std::mem::take(&mut kept));
+                    self.depth -= 1;
                 }
-                _ => {}
+                _ => kept.push(byte),
             }
-            kept.push(byte);
         }
-        let list = if depth > 0 { &mut inside } else { &mut outside };
-        list.push(WordPart::Quoted(kept.into()));
+        self.parts.push(WordPart::Quoted(kept.into()));
     }
-    pieces.push(Piece::Text(outside));
-    (changed && depth == 0).then_some(pieces)
+
+    /// Ends the piece before a bracket with its last text.
+    fn bracket(&mut self, bracket: u8, text: Vec<u8>) {
+        self.parts.push(WordPart::Quoted(text.into()));
+        let parts = std::mem::take(&mut self.parts);
+        self.pieces.push(match self.depth {
+            0 => Piece::Text(parts),
+            _ => Piece::Inside(parts),
+        });
+        self.pieces.push(Piece::Bracket(bracket));
+    }
 }

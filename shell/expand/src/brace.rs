@@ -1,117 +1,111 @@
-//! Brace expansion (bash manual 3.5.1): textual, before every other expansion.
+//! Brace expansion (bash manual 3.5.1): one word becomes several, before everything else.
 //!
-//! It works on a word's spelling as bash's does, which knows quotes, `${` and `$(` only roughly:
-//! `${x/{}{1,2}` has no braces to expand, `{a,"}"}` has. The texts it makes are parsed again,
-//! unless there is nothing in them but literal text. Groups are found from left to right; each
-//! multiplies the words so far, so the words come in bash's order without building a tree.
+//! Only unquoted text of the source takes part; whatever else is in a word (quoted text, expansions) is one opaque
+//! symbol, copied to each word it comes into. Groups are found from left to right; each multiplies the words so far,
+//! so the words come in bash's order without building a tree.
 
 use std::rc::Rc;
 
-use sh_syntax::ast::{CommandSub, List, Word, WordPart};
-use sh_syntax::error::{Cause, ErrorKind, SyntaxError};
-use sh_syntax::parse::{ParseOptions, parse_word, substitution_end};
+use sh_syntax::ast::{Param, ParamName, WordPart};
 
 use crate::env::Env;
-use crate::error::ExpandError;
+use crate::error::{Cause, ExpandError};
 
 /// Nested groups beyond this depth stay text.
 const MAX_DEPTH: usize = 200;
 /// No word makes more words than this, whatever the budget says.
 const MAX_WORDS: usize = 1 << 24;
 
-/// So many backquotes of a word that cannot be read are looked at.
-const MAX_BACKQUOTES: usize = 100;
-
-type Texts = Vec<Vec<u8>>;
+/// A byte of unquoted text, or 256 and the number of another part.
+type Symbol = u32;
+type Symbols = Vec<Symbol>;
 type Result<T> = std::result::Result<T, ExpandError>;
 
-/// The words a word's braces make, each as its parts; `None` if they change nothing.
-pub(crate) fn expand(env: &mut dyn Env, word: &Word) -> Result<Option<Vec<Vec<WordPart>>>> {
-    if !word.raw.contains(&b'{') {
-        return Ok(None);
-    }
-    let literal = word.parts.iter().all(|part| matches!(part, WordPart::Literal(_)));
-    // `"${x}"` and the like, whose only braces are those of a parameter, are common.
-    let has_open = |part: &WordPart| match part {
+/// The words a word's braces make, each as its parts; `None` if there are none to expand.
+pub(crate) fn expand(env: &mut dyn Env, parts: &[WordPart]) -> Result<Option<Vec<Vec<WordPart>>>> {
+    let opens = |part: &WordPart| match part {
         WordPart::Literal(text) => text.contains(&b'{'),
         _ => false,
     };
-    if !literal && !word.parts.iter().any(has_open) && !odd_braces(&word.raw) {
+    if !parts.iter().any(opens) {
         return Ok(None);
     }
-    let options = ParseOptions {
-        extglob: env.options().extglob,
-        posix: env.options().posix,
-        first_line: word.parts.iter().find_map(line_of).unwrap_or(1),
-        ..ParseOptions::default()
-    };
-    let steps = word.raw.len().saturating_mul(64).saturating_add(100_000);
-    let mut expansion = Expansion { env, options, steps };
-    let texts = expansion.texts(&word.raw, 0)?;
-    if let [only] = texts.as_slice()
-        && **only == *word.raw
+    let word = symbols(parts);
+    let steps = word.len().saturating_mul(64).saturating_add(100_000);
+    let mut expansion = Expansion { env, steps };
+    let words = expansion.words(&word, 0)?;
+    if let [only] = words.as_slice()
+        && *only == word
     {
         return Ok(None);
     }
-    // bash removes words that braces left entirely empty: `{,}` is nothing.
-    let texts = texts.into_iter().filter(|text| !text.is_empty());
-    if literal {
-        return texts.map(|text| expansion.literal(text)).collect::<Result<_>>().map(Some);
+    // Words that braces left entirely empty are removed: `{,}` is nothing.
+    let words = words.into_iter().filter(|word| !word.is_empty());
+    Ok(Some(words.map(|word| to_parts(&word, parts)).collect()))
+}
+
+fn symbols(parts: &[WordPart]) -> Symbols {
+    let mut out = Vec::new();
+    for (symbol, part) in (256..).zip(parts) {
+        match part {
+            WordPart::Literal(text) => out.extend(text.iter().map(|byte| Symbol::from(*byte))),
+            _ => out.push(symbol),
+        }
     }
-    // What cannot be read is an error when its turn comes.
-    let parsed = |text: Vec<u8>| expansion.parsed(&text).unwrap_or_else(|e| vec![failing(e)]);
-    Ok(Some(texts.map(parsed).collect()))
+    out
 }
 
-/// A part that fails when it is expanded.
-fn failing(cause: Cause) -> WordPart {
-    let kind = ErrorKind::Grammar;
-    let error = SyntaxError { cause, line: 0, more: Vec::new(), incomplete: false, kind };
-    let sub = CommandSub {
-        body: List::default(),
-        backquoted: false,
-        is_file_read: false,
-        error: Some(Box::new(error)),
-        source: None,
-        reread: false,
-        line: 0,
-    };
-    WordPart::CommandSub(Rc::new(sub))
-}
-
-/// Whether a text has more opening braces than those of `${`.
-fn odd_braces(raw: &[u8]) -> bool {
-    let open = |(at, byte): (usize, &u8)| {
-        *byte == b'{' && (!raw[..at].ends_with(b"$") || raw[..at].ends_with(b"\\$"))
-    };
-    raw.iter().enumerate().any(open)
-}
-
-/// The line of a command in a part.
-fn line_of(part: &WordPart) -> Option<u32> {
-    match part {
-        WordPart::CommandSub(sub) => Some(sub.line),
-        WordPart::DoubleQuoted(parts) => parts.iter().find_map(line_of),
-        _ => None,
+/// The parts that symbols stand for; `parts`: those of the word they come from.
+fn to_parts(word: &[Symbol], parts: &[WordPart]) -> Vec<WordPart> {
+    let mut out = Vec::new();
+    for run in word.chunk_by(|a, b| *a < 256 && *b < 256) {
+        if let [symbol] = *run
+            && symbol >= 256
+        {
+            out.push(parts[symbol as usize - 256].clone());
+            continue;
+        }
+        let mut text: Vec<u8> = run.iter().map(|byte| *byte as u8).collect();
+        if let Some(WordPart::Param(param)) = out.last_mut() {
+            lengthen_name(param, &mut text);
+        }
+        if !text.is_empty() {
+            out.push(WordPart::Literal(Rc::new(text)));
+        }
     }
+    out
+}
+
+/// Brace expansion is textual: of `$x{a,b}` it makes `$xa` and `$xb`.
+fn lengthen_name(param: &mut Param, text: &mut Vec<u8>) {
+    let ParamName::Variable(name) = &mut param.name else { return };
+    if param.raw.starts_with(b"${") {
+        return;
+    }
+    let more = text.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    let more: Vec<u8> = text.drain(..more).collect();
+    *name = [&**name, &more].concat().into();
+    param.raw = [&*param.raw, &more].concat().into();
+}
+
+fn is(symbol: Option<&Symbol>, byte: u8) -> bool {
+    symbol.is_some_and(|symbol| *symbol == Symbol::from(byte))
 }
 
 struct Expansion<'e> {
     env: &'e mut dyn Env,
-    options: ParseOptions,
     /// How far searches for braces may still walk: unclosed ones would be quadratic.
     steps: usize,
 }
 
 impl Expansion<'_> {
-    /// What a text stands for.
-    fn texts(&mut self, text: &[u8], depth: usize) -> Result<Texts> {
+    /// What a word stands for.
+    fn words(&mut self, word: &[Symbol], depth: usize) -> Result<Vec<Symbols>> {
         let mut words = vec![Vec::new()];
-        let mut rest = text;
+        let mut rest = word;
         while let Some((open, close)) = self.group(rest).filter(|_| depth < MAX_DEPTH) {
-            let (before, inside, behind) =
-                (&rest[..open], &rest[open + 1..close], &rest[close + 1..]);
-            let made = if holds_comma(inside) {
+            let (before, inside) = (&rest[..open], &rest[open + 1..close]);
+            let made = if inside.contains(&Symbol::from(b',')) {
                 self.list(inside, depth)?
             } else if let Some(range) = Range::parse(inside) {
                 self.check(range.count(), 0)?;
@@ -122,30 +116,31 @@ impl Expansion<'_> {
             };
             append(&mut words, before);
             words = self.multiply(words, &made)?;
-            rest = behind;
+            rest = &rest[close + 1..];
         }
         append(&mut words, rest);
         Ok(words)
     }
 
     /// The next braces that make a group.
-    fn group(&mut self, text: &[u8]) -> Option<(usize, usize)> {
+    fn group(&mut self, word: &[Symbol]) -> Option<(usize, usize)> {
         let mut from = 0;
         loop {
-            let open = self.find(text, from, b'{')?;
-            if let Some(close) = self.find(text, open + 1, b'}') {
+            let open = self.find(word, from, b'{')?;
+            if let Some(close) = self.find(word, open + 1, b'}') {
                 return Some((open, close));
             }
             from = open + 1;
         }
     }
 
-    fn list(&mut self, inside: &[u8], depth: usize) -> Result<Texts> {
+    /// The words of `{a,b}`.
+    fn list(&mut self, inside: &[Symbol], depth: usize) -> Result<Vec<Symbols>> {
         let mut words = Vec::new();
         let mut from = 0;
         loop {
             let end = self.find(inside, from, b',');
-            words.extend(self.texts(&inside[from..end.unwrap_or(inside.len())], depth + 1)?);
+            words.extend(self.words(&inside[from..end.unwrap_or(inside.len())], depth + 1)?);
             self.check(words.len(), 0)?;
             match end {
                 Some(end) => from = end + 1,
@@ -154,73 +149,36 @@ impl Expansion<'_> {
         }
     }
 
-    /// The first `wanted` from `from` on that is neither quoted nor within braces. A closing brace
-    /// counts if a comma or two dots stand before it.
-    fn find(&mut self, text: &[u8], from: usize, wanted: u8) -> Option<usize> {
-        let mut at = from;
-        let (mut level, mut quote) = (0_usize, 0);
+    /// The first `wanted` from `from` on that is not within braces. A closing brace counts if a comma or two dots
+    /// stand before it.
+    fn find(&mut self, word: &[Symbol], from: usize, wanted: u8) -> Option<usize> {
+        let mut level = 0_usize;
         let mut group = wanted != b'}';
-        while let Some(&byte) = text.get(at) {
+        for (at, symbol) in word.iter().enumerate().skip(from) {
             self.steps = self.steps.checked_sub(1)?;
-            let next = text.get(at + 1).copied();
-            // `$$` is a parameter, no substitution begins in it.
-            if byte == b'\\' && quote != b'\'' || text[at..].starts_with(b"$$(") {
-                at += 2;
-                continue;
-            }
-            if byte == b'$' && next == Some(b'{') && quote != b'\'' {
-                // The brace and what follows it count as quoted.
-                at += 2;
-                level += usize::from(quote == 0);
-                continue;
-            }
-            let substitution = next == Some(b'(')
-                && (byte == b'$' && matches!(quote, 0 | b'"')
-                    || matches!(byte, b'<' | b'>') && quote == 0);
-            if substitution {
-                at += substitution_end(&text[at..], &self.options).unwrap_or(text.len() - at);
-                continue;
-            }
-            if quote != 0 {
-                if byte == quote {
-                    quote = 0;
-                }
-                at += 1;
-                continue;
-            }
-            if matches!(byte, b'"' | b'\'' | b'`') {
-                quote = byte;
-                at += 1;
-                continue;
-            }
-            if byte == wanted && level == 0 && group {
+            let next = word.get(at + 1);
+            if is(Some(symbol), wanted) && level == 0 && group {
                 // `{}` at the start is text in itself (`find -exec x {} +`).
-                let blank = |b: u8| matches!(b, b' ' | b'\t' | b'\n');
-                let alone = byte == b'{'
-                    && (at == 0 || blank(text[at - 1]))
-                    && next.is_none_or(|b| b == b'}' || blank(b));
-                if !alone {
-                    return Some(at);
+                if wanted == b'{' && at == 0 && is(next, b'}') {
+                    continue;
                 }
-                at += 1;
-                continue;
+                return Some(at);
             }
-            match byte {
-                b'{' => level += 1,
-                b'}' if level > 0 => level -= 1,
-                b',' if level == 0 => group = true,
-                b'.' if level == 0 && next == Some(b'.') && text.get(at + 2) != Some(&wanted) => {
+            match u8::try_from(*symbol) {
+                Ok(b'{') => level += 1,
+                Ok(b'}') if level > 0 => level -= 1,
+                Ok(b',') if level == 0 => group = true,
+                Ok(b'.') if level == 0 && is(next, b'.') && !is(word.get(at + 2), wanted) => {
                     group = true;
                 }
                 _ => {}
             }
-            at += 1;
         }
         None
     }
 
-    fn multiply(&mut self, words: Texts, made: &Texts) -> Result<Texts> {
-        let size = |words: &Texts| words.iter().map(|w| w.len() + 16).sum::<usize>();
+    fn multiply(&mut self, words: Vec<Symbols>, made: &[Symbols]) -> Result<Vec<Symbols>> {
+        let size = |words: &[Symbols]| words.iter().map(|w| 4 * w.len() + 16).sum::<usize>();
         let count = words.len().saturating_mul(made.len());
         let bytes = size(&words)
             .saturating_mul(made.len())
@@ -237,87 +195,15 @@ impl Expansion<'_> {
 
     fn check(&mut self, words: usize, bytes: usize) -> Result<()> {
         if words > MAX_WORDS {
-            return Err(crate::error::Cause::TooManyWords(words).into());
+            return Err(Cause::TooManyWords(words).into());
         }
         self.env.charge(bytes.saturating_add(words.saturating_mul(48)))
     }
-
-    /// A text made of a word that was literal text; `{Z..a}` and `{$,}x` may bring about more.
-    fn literal(&mut self, text: Vec<u8>) -> Result<Vec<WordPart>> {
-        if text.iter().any(|b| matches!(b, b'\\' | b'`' | b'$')) {
-            return self.parsed(&text).map_err(unread);
-        }
-        Ok(vec![WordPart::Literal(Rc::new(text))])
-    }
-
-    /// Where a backquote is that nothing closes: the last one, if those before it are in pairs.
-    fn open_backquote(&mut self, text: &[u8]) -> Option<usize> {
-        let backquotes = text.iter().enumerate().rev().filter(|(_, byte)| **byte == b'`');
-        backquotes.map(|(at, _)| at).take(MAX_BACKQUOTES).find(|&at| {
-            let rest = parse_word(&text[at..], &self.options).err();
-            rest.is_some_and(|e| e.cause == Cause::Unclosed(b'`'))
-                && parse_word(&text[..at], &self.options).is_ok()
-        })
-    }
-
-    fn parsed(&mut self, text: &[u8]) -> std::result::Result<Vec<WordPart>, Cause> {
-        // A backslash at the end quotes nothing; a backquote there, and a quote that
-        // is not closed, are no errors to bash.
-        let mut text = text.to_vec();
-        if text.iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1 {
-            text.pop();
-            text.extend_from_slice(b"''");
-        }
-        let open = parse_word(&text, &self.options).err().and_then(|_| self.open_backquote(&text));
-        if let Some(at) = open {
-            let (before, rest) = text.split_at(at);
-            let mut parts = self.parsed(before)?;
-            parts.push(match rest {
-                [_] => WordPart::Quoted(Rc::new(rest.to_vec())),
-                _ => failing(Cause::NoClosing { close: b'`', text: rest.into() }),
-            });
-            return Ok(parts);
-        }
-        let mut result = parse_word(&text, &self.options);
-        for quote in [b'"', b'\''] {
-            if result.as_ref().is_err_and(|e| e.cause == Cause::Unclosed(quote)) {
-                let closed = [text.as_slice(), &[quote]].concat();
-                result = parse_word(&closed, &self.options);
-            }
-        }
-        result.map(|word| word.parts).map_err(|e| match e.byte() {
-            Some(close) => Cause::NoClosing { close, text: text.into() },
-            None => e.cause,
-        })
-    }
 }
 
-/// The error of a text that cannot be read.
-fn unread(cause: Cause) -> ExpandError {
-    match cause {
-        Cause::NoClosing { close, text } => {
-            crate::error::Cause::NoClosing { close, text: text.into() }.into()
-        }
-        other => crate::error::Cause::Unread(other.message()).into(),
-    }
-}
-
-/// Whether a text has a comma that no backslash stands before; even quoted ones count.
-fn holds_comma(text: &[u8]) -> bool {
-    let mut bytes = text.iter();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'\\' => drop(bytes.next()),
-            b',' => return true,
-            _ => {}
-        }
-    }
-    false
-}
-
-fn append(words: &mut Texts, text: &[u8]) {
-    if !text.is_empty() {
-        words.iter_mut().for_each(|word| word.extend_from_slice(text));
+fn append(words: &mut [Symbols], more: &[Symbol]) {
+    if !more.is_empty() {
+        words.iter_mut().for_each(|word| word.extend_from_slice(more));
     }
 }
 
@@ -333,23 +219,25 @@ struct Range {
 }
 
 impl Range {
-    fn parse(text: &[u8]) -> Option<Range> {
-        let mut parts = split_dots(text);
+    fn parse(inside: &[Symbol]) -> Option<Range> {
+        let text: Vec<u8> =
+            inside.iter().map(|symbol| u8::try_from(*symbol).ok()).collect::<Option<_>>()?;
+        let text = std::str::from_utf8(&text).ok()?;
+        let mut parts = text.split("..");
         let (first, last) = (parts.next()?, parts.next()?);
-        let step = parts.next();
+        let step = match parts.next() {
+            None => 1,
+            Some(text) => text.parse::<i64>().ok()?.unsigned_abs().max(1),
+        };
         if parts.next().is_some() {
             return None;
         }
-        let step = match step {
-            None => 1,
-            Some(text) => integer(text)?.unsigned_abs().max(1),
-        };
-        if let (Some(a), Some(b)) = (integer(first), integer(last)) {
+        if let (Ok(a), Ok(b)) = (first.parse(), last.parse()) {
             let padded = has_leading_zero(first) || has_leading_zero(last);
             let width = if padded { first.len().max(last.len()) } else { 0 };
             return Some(Range { first: a, last: b, step, width, letters: false });
         }
-        match (first, last) {
+        match (first.as_bytes(), last.as_bytes()) {
             ([a], [b]) if a.is_ascii_alphabetic() && b.is_ascii_alphabetic() => Some(Range {
                 first: i64::from(*a),
                 last: i64::from(*b),
@@ -366,7 +254,7 @@ impl Range {
         usize::try_from(steps).unwrap_or(usize::MAX).saturating_add(1)
     }
 
-    fn words(&self) -> Vec<Vec<u8>> {
+    fn words(&self) -> Vec<Symbols> {
         let mut words = Vec::with_capacity(self.count());
         for k in 0..self.count() as u64 {
             let offset = k.wrapping_mul(self.step) as i64;
@@ -375,46 +263,59 @@ impl Range {
             } else {
                 self.first.wrapping_sub(offset)
             };
-            words.push(self.text(value));
+            words.push(self.text(value).bytes().map(Symbol::from).collect());
         }
         words
     }
 
-    fn text(&self, value: i64) -> Vec<u8> {
-        if self.letters {
-            return vec![value as u8];
-        }
+    fn text(&self, value: i64) -> String {
         match self.width {
-            0 => value.to_string().into_bytes(),
-            width => format!("{value:0width$}").into_bytes(),
+            _ if self.letters => char::from(value as u8).to_string(),
+            0 => value.to_string(),
+            width => format!("{value:0width$}"),
         }
     }
 }
 
-/// Splits at `..`.
-fn split_dots(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = Some(text);
-    std::iter::from_fn(move || {
-        let current = rest?;
-        match current.windows(2).position(|pair| pair == b"..") {
-            Some(at) => {
-                rest = Some(&current[at + 2..]);
-                Some(&current[..at])
-            }
-            None => {
-                rest = None;
-                Some(current)
-            }
-        }
-    })
-}
-
-fn integer(text: &[u8]) -> Option<i64> {
-    std::str::from_utf8(text).ok()?.parse().ok()
-}
-
 /// `01` and `-01`, but neither `0` nor `-0`.
-fn has_leading_zero(text: &[u8]) -> bool {
-    let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
-    digits.len() > 1 && digits[0] == b'0'
+fn has_leading_zero(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    digits.len() > 1 && digits.starts_with('0')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn literal(text: &str) -> WordPart {
+        WordPart::Literal(Rc::new(text.as_bytes().to_vec()))
+    }
+
+    /// The words of a range, joined by spaces.
+    fn range(text: &str) -> Option<String> {
+        let range = Range::parse(&symbols(&[literal(text)]))?;
+        let words = range.words().into_iter();
+        let words: Vec<String> =
+            words.map(|word| word.iter().map(|b| char::from(*b as u8)).collect()).collect();
+        Some(words.join(" "))
+    }
+
+    #[test]
+    fn ranges_of_numbers_and_letters() {
+        assert_eq!(range("1..4").as_deref(), Some("1 2 3 4"));
+        assert_eq!(range("4..1..2").as_deref(), Some("4 2"));
+        assert_eq!(range("-1..01").as_deref(), Some("-1 00 01"));
+        assert_eq!(range("c..a").as_deref(), Some("c b a"));
+        assert_eq!(range("a..3"), None);
+        assert_eq!(range("1..2..3..4"), None);
+    }
+
+    #[test]
+    fn quoted_text_is_one_symbol() {
+        let quoted = WordPart::Quoted(Rc::new(b"{,}".to_vec()));
+        let word = [literal("a"), quoted, literal("b")];
+        let symbols = symbols(&word);
+        assert_eq!(symbols.len(), 3);
+        assert_eq!(to_parts(&symbols, &word), word);
+    }
 }

@@ -33,13 +33,16 @@ pub struct ExpandOptions {
 /// Key of an array element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key<'a> {
+    /// Of an indexed array; a negative one counts from its end.
     Index(i64),
+    /// Of an associative array.
     Name(&'a [u8]),
 }
 
 /// One directory entry for pathname expansion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DirEntry {
+    /// Without its directory.
     pub name: Vec<u8>,
     /// `None` for symbolic links only (`globstar` does not descend into them); whether one
     /// leads to a directory is asked by [`Env::is_dir`].

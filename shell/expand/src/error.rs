@@ -4,14 +4,15 @@
 //! decides by it. [`ExpandError::reach`] is the first half of what happens next: how far the error reaches, by cause
 //! and place. The other half, by the shell's mode, is `verdict.rs` of the executor.
 
-use sh_syntax::error::closing;
 use thiserror::Error;
 
 /// A failed expansion or assignment.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("{}", String::from_utf8_lossy(&self.message()))]
 pub struct ExpandError {
+    /// What went wrong.
     pub cause: Box<Cause>,
+    /// Where, if that matters.
     pub site: Site,
 }
 
@@ -37,8 +38,6 @@ pub enum Cause {
         name: Vec<u8>,
         subscript: Option<Vec<u8>>,
     },
-    /// The length of one; the message has the text from its subscript on.
-    LengthOfNothing(Vec<u8>),
     /// A text that should be a name.
     NotAnIdentifier(Vec<u8>),
     /// A text that a nameref cannot refer to.
@@ -68,17 +67,6 @@ pub enum Cause {
     InvalidIndirect(Vec<u8>),
     /// `${...}` with an operator that there is not.
     BadSubstitution(Vec<u8>),
-    /// `${x@Z}` of a variable that is set.
-    BadTransformation(Vec<u8>),
-    /// `${` in double quotes that they end.
-    OpenBrace(Vec<u8>),
-    /// A text with something open in it, found when it is expanded.
-    NoClosing {
-        close: u8,
-        text: Vec<u8>,
-    },
-    /// A text that brace expansion made and that does not parse.
-    Unread(Vec<u8>),
     /// A subscript that does not parse.
     Syntax(Vec<u8>),
     /// A redirection to several words, or to none.
@@ -241,14 +229,11 @@ fn reach(cause: &Cause, site: Site) -> Reach {
         (Cause::TooLarge | Cause::TooManyWords(_) | Cause::TooDeep, _) => Reach::Limit,
         (Cause::Unbound { asked: Asked::Parameter, .. }, _) => Reach::Exit,
         (Cause::Unbound { asked: Asked::Expression, .. }, _) => Reach::Unbound,
-        (Cause::Missing { .. } | Cause::BadTransformation(_), _) => Reach::Exit,
+        (Cause::Missing { .. }, _) => Reach::Exit,
         (
-            Cause::LengthOfNothing(_)
-            | Cause::InvalidName(_)
+            Cause::InvalidName(_)
             | Cause::InvalidIndirect(_)
             | Cause::NotAssignable(_)
-            | Cause::NoClosing { .. }
-            | Cause::Unread(_)
             | Cause::NoMatch(_)
             | Cause::NegativeLength(_)
             | Cause::InRange { .. },
@@ -276,57 +261,25 @@ impl Cause {
     /// Adds bash's text.
     fn write(&self, out: &mut Vec<u8>) {
         let mut put = |parts: &[&[u8]]| parts.iter().for_each(|p| out.extend_from_slice(p));
+        if let Some((name, what)) = self.about() {
+            return put(&[name, b": ", what.as_bytes()]);
+        }
         match self {
-            Cause::Readonly(name) => put(&[name, b": readonly variable"]),
-            Cause::ReadonlyKept(name) => put(&[name, b": cannot unset: readonly variable"]),
-            Cause::Unbound { name, .. } => put(&[name, b": unbound variable"]),
             Cause::Missing { parameter, reason } => put(&[parameter, b": ", reason]),
-            Cause::BadSubscript { name, subscript: Some(subscript) } => {
+            Cause::BadSubscript { name, subscript } => {
+                let subscript = subscript.as_deref().unwrap_or_default();
                 put(&[name, b"[", subscript, b"]: bad array subscript"]);
             }
-            Cause::BadSubscript { name, subscript: None } => put(&[name, b": bad array subscript"]),
-            Cause::LengthOfNothing(text) => put(&[text, b"]: bad array subscript"]),
             Cause::NotAnIdentifier(text) => put(&[b"`", text, b"': not a valid identifier"]),
             Cause::NotAReference(text) => {
                 put(&[b"`", text, b"': invalid variable name for name reference"]);
             }
-            Cause::SelfReference(name) => {
-                put(&[name, b": nameref variable self references not allowed"]);
-            }
             Cause::CircularReference(name) => {
                 put(&[b"warning: ", name, b": circular name reference"]);
             }
-            Cause::ArrayAsReference(name) => {
-                put(&[name, b": reference variable cannot be an array"]);
-            }
-            Cause::Conversion { name, from_assoc: true } => {
-                put(&[name, b": cannot convert associative to indexed array"]);
-            }
-            Cause::Conversion { name, from_assoc: false } => {
-                put(&[name, b": cannot convert indexed to associative array"]);
-            }
-            Cause::Destruction(name) => {
-                put(&[name, b": cannot destroy array variables in this way"]);
-            }
-            Cause::ListToMember(place) => put(&[place, b": cannot assign list to array member"]),
-            Cause::NotAnArray(name) => put(&[name, b": not an array variable"]),
-            Cause::NotIndexed(name) => put(&[name, b": not an indexed array"]),
             Cause::NotAssignable(name) => put(&[b"$", name, b": cannot assign in this way"]),
-            Cause::InvalidName(name) => put(&[name, b": invalid variable name"]),
-            Cause::InvalidIndirect(name) => put(&[name, b": invalid indirect expansion"]),
-            Cause::BadSubstitution(text) | Cause::BadTransformation(text) => {
-                put(&[text, b": bad substitution"]);
-            }
-            Cause::OpenBrace(text) => {
-                put(&[b"bad substitution: no closing `}' in \"", text, b"\""]);
-            }
-            Cause::NoClosing { close, text } => {
-                put(&[b"bad substitution: no closing ", &closing(*close), b" in ", text]);
-            }
-            Cause::Unread(message) | Cause::Syntax(message) => put(&[message]),
-            Cause::Ambiguous(text) => put(&[text, b": ambiguous redirect"]),
+            Cause::Syntax(message) => put(&[message]),
             Cause::NoMatch(pattern) => put(&[b"no match: ", pattern]),
-            Cause::NegativeLength(text) => put(&[text, b": substring expression < 0"]),
             Cause::Arithmetic { expression, reason, token } => {
                 put(&[expression, b": ", reason.as_bytes(), b" (error token is \"", token, b"\")"]);
             }
@@ -345,7 +298,35 @@ impl Cause {
                 b" elements",
             ]),
             Cause::TooDeep => put(&[b"maximum nesting level exceeded"]),
-            Cause::Told(_) | Cause::Interrupted => {}
+            _ => {}
         }
+    }
+
+    /// The messages that are a name and what is wrong with it.
+    fn about(&self) -> Option<(&[u8], &'static str)> {
+        Some(match self {
+            Cause::Readonly(name) => (name, "readonly variable"),
+            Cause::ReadonlyKept(name) => (name, "cannot unset: readonly variable"),
+            Cause::Unbound { name, .. } => (name, "unbound variable"),
+            Cause::BadSubscript { name, subscript: None } => (name, "bad array subscript"),
+            Cause::SelfReference(name) => (name, "nameref variable self references not allowed"),
+            Cause::ArrayAsReference(name) => (name, "reference variable cannot be an array"),
+            Cause::Conversion { name, from_assoc: true } => {
+                (name, "cannot convert associative to indexed array")
+            }
+            Cause::Conversion { name, from_assoc: false } => {
+                (name, "cannot convert indexed to associative array")
+            }
+            Cause::Destruction(name) => (name, "cannot destroy array variables in this way"),
+            Cause::ListToMember(place) => (place, "cannot assign list to array member"),
+            Cause::NotAnArray(name) => (name, "not an array variable"),
+            Cause::NotIndexed(name) => (name, "not an indexed array"),
+            Cause::InvalidName(name) => (name, "invalid variable name"),
+            Cause::InvalidIndirect(name) => (name, "invalid indirect expansion"),
+            Cause::BadSubstitution(text) => (text, "bad substitution"),
+            Cause::Ambiguous(text) => (text, "ambiguous redirect"),
+            Cause::NegativeLength(text) => (text, "substring expression < 0"),
+            _ => return None,
+        })
     }
 }

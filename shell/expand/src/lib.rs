@@ -1,40 +1,48 @@
 //! Word expansion: from a word's tree to the fields of a command (POSIX XCU 2.6, bash manual 3.5).
 //!
-//! # Map
-//! | step | file |
+//! # Phases
+//! A word goes through these, each a function from one type to the next:
+//!
+//! | phase | from | to | file |
+//! |---|---|---|---|
+//! | brace expansion | the word's parts | parts of several words | `brace` |
+//! | expansion of tildes, parameters, commands, arithmetic | parts | `Phrase`: attributed text | `parts`, `tilde`, `param/`, [`arith`] |
+//! | word splitting | `Phrase` | `Field`s: text that knows what of it is quoted | `split` |
+//! | pathname expansion | `Field` | paths, or the field itself | `pathname` |
+//! | quote removal | `Field` | [`Str`] | `field` |
+//!
+//! Attributed text (`attributed`) carries the origin of each character: source text, result of an expansion, or quoted.
+//! Nothing a later phase does is asked for before.
+//! Where there is no splitting (values, patterns, here-documents) the texts of a phrase are joined to one field instead.
+//! Which phases a word goes through is decided by the place it stands in: one entry point each, in `word`.
+//!
+//! | else | file |
 //! |---|---|
-//! | brace expansion: one word becomes several, before anything else | `brace` |
-//! | walking a word's parts; the entry points below | `word` |
-//! | `~` | `tilde` |
-//! | `$name`, `${...}` | `param/` |
-//! | `$((...))`, `((...))`, subscripts | [`arith`] |
-//! | fields under construction, `"$@"`, word splitting | `fields`, `split` |
-//! | lists: `$@`, `${a[*]}` and what they do to the word around them | `lists` |
-//! | pathname expansion | `pathname` |
 //! | `case` and `[[` patterns, regular expressions | `pattern` |
 //! | subscripts, `name=(...)` | `subscript`, `compound` |
 //! | values, arrays | [`value`], [`array`] |
 //! | the shell as seen from here | [`env`] |
+//! | causes of errors, and how far they reach | [`error`] |
 //!
 //! # Invariants
 //! - Effects go through [`Env`] only.
 //! - A word is walked once, from left to right, as bash does: `${x=1}$x` sees the assignment.
-//! - Splitting happens while text arrives; quoted and literal text is never looked at.
-//!   Quoting is remembered per field as the places where it changes, only where a pattern
-//!   may need it. Quote removal is therefore nothing to do.
+//! - Only results of unquoted expansions are split, and only text that is not quoted is a pattern.
 //! - A value that is a whole field (`"$x"`, the elements of `"$@"`) is shared, not copied.
-//! - What grows beyond its input (braces, replacement, joins) is charged to [`Env::charge`] before it is kept.
+//! - What grows beyond its input (values, braces, replacement) is charged to [`Env::charge`] before it is kept.
+//! - A plain word, `"$x"` and a `$x` with nothing to split take none of these steps (`word`).
 #![forbid(unsafe_code)]
 
 pub mod arith;
 pub mod array;
+mod attributed;
 mod brace;
 mod compound;
 pub mod env;
 pub mod error;
-mod fields;
-mod lists;
+mod field;
 mod param;
+mod parts;
 mod pathname;
 mod pattern;
 mod split;
@@ -44,12 +52,13 @@ pub mod value;
 mod word;
 
 pub use arith::closing_bracket;
-pub use compound::{CompoundElement, brace_elements, compound_elements};
+pub use compound::{CompoundElement, compound_elements};
 pub use env::{DirEntry, Env, ExpandOptions, Key, Lookup};
 pub use error::{Asked, Cause, ExpandError, Reach, Site};
 pub use param::chars::char_count;
 pub use param::edit::in_case;
 pub use param::push_subscript;
+pub use pathname::Late;
 pub use pattern::{
     expand_arm_pattern, expand_pattern, expand_pattern_text, expand_pattern_traced, expand_regex,
 };
@@ -57,6 +66,6 @@ pub use split::{Ifs, split_fields};
 pub use subscript::{OwnedKey, element_index, expand_key, subscript_key, subscript_text_key};
 pub use value::{Attributes, Str, Value};
 pub use word::{
-    Late, expand_argument_value, expand_assignment_value, expand_braces_into, expand_element_value,
-    expand_heredoc, expand_redirect_target, expand_single, expand_word_into, expand_words,
+    expand_assignment_value, expand_braces_into, expand_heredoc, expand_redirect_target,
+    expand_single, expand_word_into, expand_words,
 };

@@ -1,4 +1,5 @@
-//! Pathname expansion (POSIX XCU 2.6.6, bash manual 3.5.8).
+//! The third phase: pathname expansion (POSIX XCU 2.6.6, bash manual 3.5.8). A field that holds an active pattern
+//! character becomes the paths that match, or stays what it is.
 //!
 //! The pattern is taken apart at its slashes; each component turns the list of paths so far into
 //! the next one. Only components with active characters read a directory. No recursion,
@@ -6,16 +7,62 @@
 
 use box_text::glob::{self, Options, Pattern};
 
-use crate::env::{DirEntry, Env};
+use crate::env::{DirEntry, Env, ExpandOptions};
 use crate::error::{Cause, ExpandError};
-use crate::fields::Field;
+use crate::field::Field;
 use crate::value::{Str, Value};
+
+/// Fields that are patterns: they become paths when all words of a command have been expanded,
+/// so that `rm * $(make one)` finds what the command made.
+#[derive(Debug, Default)]
+pub struct Late {
+    /// Place among the fields, pattern, and the field if nothing matches.
+    patterns: Vec<(usize, Vec<u8>, Field)>,
+}
+
+impl Late {
+    /// Appends a field to `out`, or keeps its place there if it is a pattern.
+    pub(crate) fn add(&mut self, options: &ExpandOptions, field: Field, out: &mut Vec<Str>) {
+        match if options.noglob { None } else { field.pattern(options.extglob) } {
+            Some(pattern) => {
+                self.patterns.push((out.len(), pattern, field));
+                out.push(Str::default());
+            }
+            None => out.push(field.strip()),
+        }
+    }
+
+    /// Puts paths in the place of the patterns; for each its place and how many fields were added.
+    ///
+    /// # Errors
+    /// `no match: word` with `failglob`; a budget hit.
+    pub fn finish(
+        self,
+        env: &mut dyn Env,
+        out: &mut Vec<Str>,
+    ) -> Result<Vec<(usize, isize)>, ExpandError> {
+        let Some((first, ..)) = self.patterns.first() else { return Ok(Vec::new()) };
+        let mut rest = out.split_off((*first).min(out.len())).into_iter();
+        let mut next = *first;
+        let mut moved = Vec::with_capacity(self.patterns.len());
+        for (at, pattern, field) in self.patterns {
+            out.extend(rest.by_ref().take(at - next));
+            rest.next();
+            next = at + 1;
+            let before = out.len();
+            expand(env, &pattern, field, out)?;
+            moved.push((at, out.len() as isize - before as isize - 1));
+        }
+        out.extend(rest);
+        Ok(moved)
+    }
+}
 
 /// Replaces a field by the paths its pattern matches, sorted by bytes.
 ///
 /// # Errors
 /// `no match: word` with `failglob`; a budget hit.
-pub(crate) fn expand(
+fn expand(
     env: &mut dyn Env,
     pattern: &[u8],
     field: Field,
@@ -42,10 +89,10 @@ pub(crate) fn expand(
     });
     if paths.is_empty() {
         if failglob {
-            return Err(Cause::NoMatch(field.into_text().to_vec()).into());
+            return Err(Cause::NoMatch(field.strip().to_vec()).into());
         }
         if !nullglob {
-            out.push(field.into_text());
+            out.push(field.strip());
         }
         return Ok(());
     }
@@ -277,4 +324,24 @@ fn split_colons(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         rest = text.get(at + 1..);
         Some(&text[..at])
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_keep_their_slashes() {
+        let parts = components(b"a*//b/[x]");
+        let parts: Vec<_> = parts.iter().map(|c| (c.text, c.slashes)).collect();
+        let wanted: [(&[u8], &[u8]); 3] = [(b"a*", b"//"), (b"b", b"/"), (b"[x]", b"")];
+        assert_eq!(parts, wanted);
+    }
+
+    #[test]
+    fn colons_in_brackets_separate_nothing() {
+        let parts: Vec<_> = split_colons(b"*.o:[a:b]:x\\:y").collect();
+        let wanted: [&[u8]; 3] = [b"*.o", b"[a:b]", b"x\\:y"];
+        assert_eq!(parts, wanted);
+    }
 }

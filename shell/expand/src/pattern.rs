@@ -5,46 +5,38 @@ use sh_syntax::ast::{Word, WordPart};
 
 use crate::env::Env;
 use crate::error::ExpandError;
-use crate::lists;
-use crate::word::{self, Tilde};
+use crate::tilde::Tilde;
+use crate::word;
 
-/// The pattern of a `case` arm: as [`expand_pattern`], but groups count with `extglob` only, and of
-/// the words that `"$@"` makes bash takes the first.
+/// The pattern of a `case` arm: as [`expand_pattern`], but groups count with `extglob` only.
+///
+/// # Errors
+/// Those of the expansions.
 pub fn expand_arm_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandError> {
     let options = match_options(env, env.options().extglob, env.options().nocasematch);
-    let is_list = |part: &WordPart| matches!(part, WordPart::Param(_) | WordPart::DoubleQuoted(_));
-    if !word.parts.iter().any(is_list) {
-        return tested_pattern(env, word, options);
-    }
-    let field = lists::tested(env, word, true)?;
-    Ok(Pattern::new(&field.escaped(), options))
+    compile(env, word, options)
 }
 
 /// The pattern of `[[ x == word ]]`: quoted parts match literally,
 /// `extglob` is on, `nocasematch` is honoured.
+///
+/// # Errors
+/// Those of the expansions.
 pub fn expand_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandError> {
     let options = match_options(env, true, env.options().nocasematch);
-    tested_pattern(env, word, options)
-}
-
-fn tested_pattern(
-    env: &mut dyn Env,
-    word: &Word,
-    options: Options,
-) -> Result<Pattern, ExpandError> {
-    match word.parts.as_slice() {
-        [WordPart::Literal(_) | WordPart::Quoted(_)] => compile(env, word, Tilde::Start, options),
-        _ => Ok(Pattern::new(&lists::tested(env, word, false)?.escaped(), options)),
-    }
+    compile(env, word, options)
 }
 
 /// As [`expand_pattern`], with the text that `set -x` shows: a backslash before every quoted character.
+///
+/// # Errors
+/// Those of the expansions.
 pub fn expand_pattern_traced(
     env: &mut dyn Env,
     word: &Word,
 ) -> Result<(Pattern, Vec<u8>), ExpandError> {
     let options = match_options(env, true, env.options().nocasematch);
-    let field = lists::tested(env, word, false)?;
+    let field = word::one_field(env, &word.parts, Tilde::Start)?;
     let mut shown = Vec::new();
     field.stretches(|text, quoted| {
         for &byte in text {
@@ -62,52 +54,46 @@ pub fn expand_pattern_traced(
 /// if nothing is left of the word, as if it were not there.
 pub(crate) fn case_pattern(env: &mut dyn Env, word: &Word) -> Result<Option<Pattern>, ExpandError> {
     let options = match_options(env, true, false);
-    let field = word::joined_if_any(env, word, Tilde::Start)?;
-    Ok(field.map(|field| Pattern::new(&field.escaped(), options)))
+    let text = word::one_field(env, &word.parts, Tilde::Start)?.escaped();
+    Ok((!text.is_empty()).then(|| Pattern::new(&text, options)))
 }
 
-/// The pattern of an operator of `${...}`; `quoted`: of a quoted one.
-pub(crate) fn operator_pattern(
-    env: &mut dyn Env,
-    word: &Word,
-    quoted: bool,
-) -> Result<Pattern, ExpandError> {
+/// The pattern of `${x#p}` and relatives.
+pub(crate) fn operator_pattern(env: &mut dyn Env, word: &Word) -> Result<Pattern, ExpandError> {
     let options = match_options(env, env.options().extglob, false);
-    match word.parts.as_slice() {
-        [WordPart::Literal(_) | WordPart::Quoted(_)] => compile(env, word, Tilde::Start, options),
-        _ => {
-            let field = lists::operator_field(env, word, Tilde::Start, quoted)?;
-            Ok(Pattern::new(&field.escaped(), options))
-        }
-    }
+    compile(env, word, options)
 }
 
 pub(crate) fn match_options(env: &dyn Env, extglob: bool, ignore_case: bool) -> Options {
     Options { extglob, ignore_case, utf8: !env.options().c_locale, ..Options::default() }
 }
 
-fn compile(
-    env: &mut dyn Env,
-    word: &Word,
-    tilde: Tilde,
-    options: Options,
-) -> Result<Pattern, ExpandError> {
+fn compile(env: &mut dyn Env, word: &Word, options: Options) -> Result<Pattern, ExpandError> {
     match word.parts.as_slice() {
         [WordPart::Literal(text)] if !text.contains(&b'~') => Ok(Pattern::new(text, options)),
         [WordPart::Quoted(text)] => Ok(Pattern::literal(text, options)),
-        _ => Ok(Pattern::new(&word::joined(env, word, tilde, false)?.escaped(), options)),
+        parts => {
+            let field = word::one_field(env, parts, Tilde::Start)?;
+            Ok(Pattern::new(&field.escaped(), options))
+        }
     }
 }
 
 /// The pattern as text, quoted characters behind backslashes.
+///
+/// # Errors
+/// Those of the expansions.
 pub fn expand_pattern_text(env: &mut dyn Env, word: &Word) -> Result<Vec<u8>, ExpandError> {
-    Ok(word::joined(env, word, Tilde::Start, false)?.escaped())
+    Ok(word::one_field(env, &word.parts, Tilde::Start)?.escaped())
 }
 
 /// An extended regular expression; characters of quoted parts are escaped where they
 /// would be special.
+///
+/// # Errors
+/// Those of the expansions.
 pub fn expand_regex(env: &mut dyn Env, word: &Word) -> Result<Vec<u8>, ExpandError> {
-    let field = lists::tested(env, word, false)?;
+    let field = word::one_field(env, &word.parts, Tilde::Start)?;
     let mut out = Vec::new();
     // In a bracket expression a backslash is an ordinary character: nothing is escaped there.
     let mut bracket = Bracket::Outside;

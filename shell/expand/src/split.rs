@@ -1,8 +1,10 @@
-//! `IFS` and word splitting (POSIX XCU 2.6.5, bash manual 3.5.7).
+//! The second phase: word splitting (POSIX XCU 2.6.5, bash manual 3.5.7), and `IFS`.
 
 use std::borrow::Cow;
 
+use crate::attributed::{Origin, Phrase, Text};
 use crate::env::Env;
+use crate::field::Field;
 use crate::value::{Str, Value};
 
 /// What a byte is to word splitting.
@@ -141,9 +143,164 @@ fn class_of(byte: u8) -> Class {
     if matches!(byte, b' ' | b'\t' | b'\n') { Class::Blank } else { Class::Delimiter }
 }
 
+/// The fields that attributed text falls apart into: results of expansions are split, all else stays whole.
+/// `env` is asked for `IFS` only if there is something to split.
+pub(crate) fn split(env: &mut dyn Env, phrase: Phrase) -> Vec<Field> {
+    let mut fields = Vec::new();
+    let mut ifs = None;
+    for text in phrase.into_texts() {
+        let expanded = |(_, origin): (&[u8], Origin)| origin == Origin::Expansion;
+        if text.runs().any(expanded) {
+            let ifs = ifs.get_or_insert_with(|| Ifs::of(env));
+            split_text(text, ifs, &mut fields);
+        } else if !text.is_absent() {
+            fields.push(text.into_field());
+        }
+    }
+    fields
+}
+
 /// Splits a whole text as the result of an unquoted expansion is split (`compgen -W`, `read -a`).
 pub fn split_fields(text: &[u8], ifs: &Ifs) -> Vec<Str> {
-    let mut fields = crate::fields::Fields::splitting(ifs.clone());
-    fields.push_split(text);
-    fields.finish().into_iter().map(|field| field.into_text()).collect()
+    let mut fields = Vec::new();
+    split_text(Text::of(text.to_vec(), Origin::Expansion), ifs, &mut fields);
+    fields.into_iter().map(Field::strip).collect()
+}
+
+fn split_text(text: Text, ifs: &Ifs, fields: &mut Vec<Field>) {
+    let whole = |(run, origin): (&[u8], Origin)| {
+        origin != Origin::Expansion || ifs.ordinary_run(run) == run.len()
+    };
+    if text.runs().all(whole) {
+        if !text.is_absent() {
+            fields.push(text.into_field());
+        }
+        return;
+    }
+    let mut splitter =
+        Splitter { fields, text: Vec::new(), toggles: Vec::new(), place: Place::Between };
+    for (run, origin) in text.runs() {
+        match origin {
+            Origin::Expansion => splitter.split(run, ifs),
+            origin => splitter.add(run, origin == Origin::Quoted),
+        }
+    }
+    splitter.end_if_started();
+}
+
+/// Where splitting stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// No field has begun.
+    Between,
+    /// As [`Place::Between`], behind blanks that ended a field: a delimiter that follows belongs to them.
+    BehindBlank,
+    /// A field has begun, maybe with an empty quoted text.
+    Within,
+}
+
+/// The fields of one text under construction.
+struct Splitter<'f> {
+    fields: &'f mut Vec<Field>,
+    text: Vec<u8>,
+    toggles: Vec<usize>,
+    place: Place,
+}
+
+impl Splitter<'_> {
+    fn add(&mut self, text: &[u8], quoted: bool) {
+        if (self.toggles.len() % 2 == 1) != quoted {
+            self.toggles.push(self.text.len());
+        }
+        self.text.extend_from_slice(text);
+        self.place = Place::Within;
+    }
+
+    fn split(&mut self, text: &[u8], ifs: &Ifs) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let run = ifs.ordinary_run(rest);
+            if run > 0 {
+                self.add(&rest[..run], false);
+                rest = &rest[run..];
+                continue;
+            }
+            let (class, width) = ifs.classify(rest);
+            rest = &rest[width..];
+            match (class, self.place) {
+                (Class::Blank, Place::Within) => {
+                    self.end();
+                    self.place = Place::BehindBlank;
+                }
+                (Class::Delimiter, Place::BehindBlank) => self.place = Place::Between,
+                (Class::Delimiter, _) => self.end(),
+                (Class::Blank | Class::Ordinary, _) => {}
+            }
+        }
+    }
+
+    /// Ends the field, even one that has not begun.
+    fn end(&mut self) {
+        let (text, toggles) = (std::mem::take(&mut self.text), std::mem::take(&mut self.toggles));
+        self.fields.push(Field::built(text, toggles));
+        self.place = Place::Between;
+    }
+
+    fn end_if_started(&mut self) {
+        if self.place == Place::Within {
+            self.end();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The fields of runs, in which `e` marks results of expansions, `q` quoted text and `l` literal text.
+    fn fields(ifs: &str, runs: &[(char, &str)]) -> Vec<String> {
+        let mut phrase = Phrase::default();
+        for (kind, text) in runs {
+            let origin = match kind {
+                'e' => Origin::Expansion,
+                'q' => Origin::Quoted,
+                _ => Origin::Literal,
+            };
+            phrase.push(text.as_bytes(), origin);
+        }
+        let ifs = Ifs::new(Some(ifs.as_bytes()));
+        let mut fields = Vec::new();
+        phrase.into_texts().for_each(|text| split_text(text, &ifs, &mut fields));
+        fields
+            .into_iter()
+            .map(|field| String::from_utf8_lossy(&field.strip()).into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn blanks_around_vanish_and_delimiters_count() {
+        assert_eq!(fields(" :", &[('e', "  a  b ")]), ["a", "b"]);
+        assert_eq!(fields(" :", &[('e', "a : b")]), ["a", "b"]);
+        assert_eq!(fields(" :", &[('e', "a : : b")]), ["a", "", "b"]);
+        assert_eq!(fields(":", &[('e', ":a:")]), ["", "a"]);
+        assert_eq!(fields("", &[('e', " a ")]), [" a "]);
+    }
+
+    #[test]
+    fn only_expansions_are_split() {
+        assert_eq!(fields(":", &[('l', "x:"), ('e', "a:b"), ('q', ":c")]), ["x:a", "b:c"]);
+        assert_eq!(fields(" ", &[('l', "x"), ('e', " a"), ('q', "b")]), ["x", "ab"]);
+    }
+
+    #[test]
+    fn an_empty_quoted_text_is_a_field() {
+        assert_eq!(fields(" ", &[('e', "a "), ('q', "")]), ["a", ""]);
+        assert_eq!(fields(" ", &[('q', ""), ('e', " a")]), ["", "a"]);
+        assert_eq!(fields(" ", &[('e', "  ")]), [""; 0]);
+    }
+
+    #[test]
+    fn delimiters_of_several_bytes() {
+        assert_eq!(fields("é", &[('e', "aéb")]), ["a", "b"]);
+    }
 }

@@ -8,7 +8,7 @@ use sh_syntax::error::SyntaxError;
 use crate::arith;
 use crate::env::{Env, Key};
 use crate::error::{Cause, ExpandError, Site};
-use crate::lists;
+use crate::tilde::Tilde;
 use crate::value::Value;
 use crate::word;
 
@@ -53,7 +53,7 @@ pub fn subscript_key(
         Subscript::At => Err(ExpandError::bad_subscript(name, b"@")),
         Subscript::Star => Err(ExpandError::bad_subscript(name, b"*")),
         Subscript::Expr(expr) if assoc => {
-            let text = lists::text(env, &expr.word, word::Tilde::Never);
+            let text = word::text(env, &expr.word, Tilde::Never);
             Ok(OwnedKey::Name(text.map_err(|e| e.at(Site::Expansion))?.to_vec()))
         }
         Subscript::Expr(expr) if expr.word.raw.is_empty() => {
@@ -75,7 +75,7 @@ pub fn subscript_key(
 /// # Errors
 /// Those of the expansions.
 pub fn expand_key(env: &mut dyn Env, word: &Word) -> Result<crate::value::Str, ExpandError> {
-    lists::text(env, word, word::Tilde::Never)
+    word::text(env, word, Tilde::Never)
 }
 
 /// The index that such a text means: bash expands it once more.

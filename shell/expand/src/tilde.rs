@@ -1,8 +1,28 @@
 //! Tilde expansion (POSIX XCU 2.6.1, bash manual 3.5.2).
 
+use std::ops::Range;
+
 use crate::env::Env;
 use crate::value::Value;
-use crate::word::Expander;
+
+/// Where tildes are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tilde {
+    Never,
+    /// At the start only.
+    Start,
+    /// At the start; if the word looks like an assignment, also behind `=` and `:`.
+    Word,
+    /// At the start and behind each `:`.
+    Assignment,
+}
+
+/// Where a piece of unquoted text stands in its word.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    pub(crate) begins: bool,
+    pub(crate) ends: bool,
+}
 
 /// Where the value begins if unquoted text has the form of an assignment (`a=`, `a+=`, `a[1]=`).
 pub(crate) fn looks_like_assignment(text: &[u8]) -> Option<usize> {
@@ -20,38 +40,36 @@ pub(crate) fn looks_like_assignment(text: &[u8]) -> Option<usize> {
     (text.get(at) == Some(&b'=')).then_some(at + 1)
 }
 
-/// Adds unquoted text that holds tildes. `start`: it begins the word (or value); `last`: it ends
-/// the word, so a tilde-prefix may run up to its end; `colons`: tildes count behind colons, too.
-pub(crate) fn expand(x: &mut Expander<'_>, text: &[u8], colons: bool, start: bool, last: bool) {
-    let mut from = 0;
+/// The tilde-prefixes in unquoted text, with the directories they stand for. A prefix ends at a slash, at a colon, or
+/// with the word: a quote or an expansion in it keeps the tilde as it is.
+pub(crate) fn prefixes(
+    env: &mut dyn Env,
+    text: &[u8],
+    tilde: Tilde,
+    spot: Spot,
+) -> Vec<(Range<usize>, Vec<u8>)> {
+    let colons = tilde == Tilde::Assignment;
+    let mut found = Vec::new();
     let mut at = 0;
     while at < text.len() {
-        let candidate =
-            text[at] == b'~' && (if at == 0 { start } else { colons && text[at - 1] == b':' });
-        if !candidate {
+        let begins = if at == 0 { spot.begins } else { colons && text[at - 1] == b':' };
+        if text[at] != b'~' || !begins {
             at += 1;
             continue;
         }
-        let ends = |k: usize| matches!(text[k], b'/' | b':') || text[k..].starts_with(b"=~");
-        let length = (at..text.len()).position(ends).unwrap_or(text.len() - at);
-        let end = at + length;
-        // A quote before the first slash keeps the tilde as it is, behind a colon, too.
-        let whole = last || text[end..].contains(&b'/');
-        if (end < text.len() || last)
-            && (whole || colons)
-            && let Some(home) = resolve(x.env, &text[at + 1..end])
-        {
-            x.fields.push_literal(&text[from..at]);
-            x.fields.push_quoted(&home);
-            from = end;
+        let ends = |b: &u8| *b == b'/' || *b == b':';
+        let end = text[at..].iter().position(ends).map_or(text.len(), |length| at + length);
+        let closed = end < text.len() && (colons || text[end] == b'/') || spot.ends;
+        if closed && let Some(home) = directory(env, &text[at + 1..end]) {
+            found.push((at..end, home));
         }
         at = end;
     }
-    x.fields.push_literal(&text[from..]);
+    found
 }
 
 /// What `~name` stands for.
-pub(crate) fn resolve(env: &mut dyn Env, name: &[u8]) -> Option<Vec<u8>> {
+fn directory(env: &mut dyn Env, name: &[u8]) -> Option<Vec<u8>> {
     let variable = |env: &mut dyn Env, name: &[u8]| match env.get(name) {
         Some(Value::Scalar(text)) => Some(text.to_vec()),
         _ => None,
@@ -73,4 +91,18 @@ fn is_number(text: &[u8]) -> bool {
 
 fn number(digits: &[u8]) -> Option<usize> {
     std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::looks_like_assignment;
+
+    #[test]
+    fn forms_of_assignments() {
+        assert_eq!(looks_like_assignment(b"a=~"), Some(2));
+        assert_eq!(looks_like_assignment(b"a+=~"), Some(3));
+        assert_eq!(looks_like_assignment(b"a[1]=~"), Some(5));
+        assert_eq!(looks_like_assignment(b"1a=~"), None);
+        assert_eq!(looks_like_assignment(b"a-b=~"), None);
+    }
 }

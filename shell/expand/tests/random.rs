@@ -134,9 +134,14 @@ fn splitting(r: &mut Random) -> String {
         "\"${u-a$*b}\"",
         "\"${a[@]/#/-}\"",
     ];
-    let word = |r: &mut Random| (0..1 + r.below(3)).map(|_| r.pick(PART)).collect::<String>();
-    let words = [word(r), word(r)].join(" ");
-    let value = word(r);
+    // bash joins what an operator made of a quoted `@` list by `IFS` where it is not split.
+    let is_made = |part: &&&str| ["{@#", "/#/", "{@:2", "[@]:1"].iter().any(|op| part.contains(op));
+    let plain: Vec<&str> = PART.iter().filter(|part| !is_made(part)).copied().collect();
+    let word = |r: &mut Random, from: &[&str]| {
+        (0..1 + r.below(3)).map(|_| r.pick(from)).collect::<String>()
+    };
+    let words = [word(r, PART), word(r, PART)].join(" ");
+    let value = word(r, &plain);
     format!("{setup} p {words}; v={value}; p \"$v\"; cat <<<{value}")
 }
 

@@ -99,20 +99,6 @@ enum Group {
     Not,
 }
 
-/// How a pattern begins; what bash makes of an empty match depends on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// It is empty.
-    Empty,
-    /// `*` or `*(..)`
-    Star,
-    /// `?(..)`
-    Optional,
-    /// `!(..)`
-    Not,
-    Other,
-}
-
 /// Which matcher serves a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
@@ -145,31 +131,6 @@ impl Pattern {
             [Node::Literal(text)] => Some(text),
             _ => None,
         }
-    }
-
-    /// How the pattern begins.
-    pub fn start(&self) -> Start {
-        match self.nodes.first() {
-            None => Start::Empty,
-            Some(Node::Star | Node::Held(_) | Node::Group(Group::Star, _)) => Start::Star,
-            Some(Node::Group(Group::Optional, _)) => Start::Optional,
-            Some(Node::Group(Group::Not, _)) => Start::Not,
-            Some(_) => Start::Other,
-        }
-    }
-
-    /// How many characters it matches, if that is always the same.
-    pub fn length(&self) -> Option<usize> {
-        let length = |node: &Node| match node {
-            Node::Literal(text) if self.options.utf8 => {
-                text.utf8_chunks().map(|c| c.valid().chars().count() + c.invalid().len()).sum()
-            }
-            Node::Literal(text) => text.len(),
-            Node::Folded(chars) => chars.len(),
-            _ => 1,
-        };
-        let fixed = matches!(self.shape, Shape::Literal | Shape::Fixed);
-        fixed.then(|| self.nodes.iter().map(length).sum())
     }
 
     /// The options it was compiled with.

@@ -17,7 +17,6 @@ echo unset in the EXIT trap; each 'trap "echo \$((nosuch)); echo same" EXIT; set
 echo unset; each 'set -u; echo $nosuch; echo same'
 echo missing; each '{ echo ${nosuch?gone}; echo same; } || echo or'
 echo missing in a subshell; each '(echo ${nosuch?gone}; echo same); echo $?'
-echo unknown transformation; each 'x=1; echo ${x@Z}; echo same'
 echo bad substitution; each 'echo ${x!}; echo same'
 echo division by zero; each 'echo $((1/0)); echo same'
 echo division in an expansion of an expression; each 'echo $(( $((1/0)) )); echo same'

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
-use sh_expand::{Attributes, Cause, CompoundElement, ExpandError, OwnedKey, Reach, Site, Str};
+use sh_expand::{Attributes, CompoundElement, ExpandError, OwnedKey, Reach, Site, Str};
 use sh_syntax::ast::{ArrayElement, Subscript};
 
 use super::assign::{Result, bad_subscript};
@@ -155,9 +155,6 @@ impl Shell<'_> {
         elements: &[ArrayElement],
         shown: Shown,
     ) -> Result<Elements> {
-        if !assoc && let Some(elements) = sh_expand::brace_elements(self, elements)? {
-            return self.expand_indexed(name, &elements);
-        }
         if !assoc && elements.iter().any(|e| e.key.is_some()) {
             return self.expand_indexed(name, elements);
         }
@@ -251,19 +248,7 @@ impl Shell<'_> {
                     }
                     _ => None,
                 };
-                let value =
-                    sh_expand::expand_element_value(self, &e.value).map_err(|mut error| {
-                        // The text that a bad substitution shows is the element.
-                        if let Cause::BadSubstitution(text) | Cause::BadTransformation(text) =
-                            &mut *error.cause
-                            && text.starts_with(&e.value.raw)
-                            && let Subscript::Expr(key) = key
-                        {
-                            let sign: &[u8] = if e.append { b"\\]+=" } else { b"\\]=" };
-                            text.splice(0..0, [b"\\[", &*key.word.raw, sign].concat());
-                        }
-                        error
-                    })?;
+                let value = sh_expand::expand_assignment_value(self, &e.value)?;
                 let key = Some(ElementKey::Tree(key.clone(), text));
                 list.push(Element { key, append: e.append, value });
                 continue;

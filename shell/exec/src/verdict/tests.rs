@@ -94,7 +94,6 @@ fn unset_at_the_prompt() {
 fn unset_with_errexit() {
     assert_eq!(verdict(&unbound(Asked::Parameter), &ERREXIT), Verdict::Leave(1));
     assert_eq!(verdict(&missing(), &ERREXIT), Verdict::Leave(7));
-    assert_eq!(verdict(&Cause::BadTransformation(text()).into(), &ERREXIT), Verdict::Leave(1));
 }
 
 #[test]

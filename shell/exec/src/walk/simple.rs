@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use sh_expand::{Cause, Late, Reach, Str};
+use sh_expand::{Late, Reach, Str};
 use sh_syntax::ast::{
     AssignValue, Assignment, Command, CommandWord, ParamName, RedirectFd, SimpleCommand, Word,
     WordPart,
@@ -165,8 +165,7 @@ impl Shell<'_> {
             let mut parts = value.parts.clone();
             let at = a.raw.len() - value.raw.len();
             parts.insert(0, WordPart::Quoted(Rc::new(a.raw[..at].to_vec())));
-            let word = Word { parts, raw: a.raw.clone() };
-            if sh_expand::expand_braces_into(self, &word, &mut out.argv, late)? {
+            if sh_expand::expand_braces_into(self, &parts, &mut out.argv, late)? {
                 return Ok(());
             }
         }
@@ -183,17 +182,7 @@ impl Shell<'_> {
         };
         let value = match &a.value {
             AssignValue::Scalar(word) => {
-                let at = a.raw.len() - word.raw.len();
-                let value = sh_expand::expand_argument_value(self, word).map_err(|mut e| {
-                    // The text that a bad substitution shows is the word.
-                    if let Cause::BadSubstitution(text) | Cause::BadTransformation(text) =
-                        &mut *e.cause
-                        && text.starts_with(&word.raw)
-                    {
-                        text.splice(0..0, a.raw[..at].iter().copied());
-                    }
-                    e
-                })?;
+                let value = sh_expand::expand_assignment_value(self, word)?;
                 head.extend_from_slice(&value);
                 out.argv.push(Rc::new(head));
                 value

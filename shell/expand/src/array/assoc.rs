@@ -74,6 +74,7 @@ fn hash(key: &[u8]) -> u32 {
 }
 
 impl AssocArray {
+    /// Without elements.
     pub fn new() -> AssocArray {
         AssocArray::default()
     }
@@ -83,6 +84,7 @@ impl AssocArray {
         self.entries.len() - self.free.len()
     }
 
+    /// Without elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -107,6 +109,7 @@ impl AssocArray {
         None
     }
 
+    /// The element with this key.
     pub fn get(&self, key: &[u8]) -> Option<&Str> {
         self.entries[self.find(key)?].value.as_ref()
     }

@@ -18,6 +18,7 @@ pub struct IndexedArray {
 }
 
 impl IndexedArray {
+    /// Without elements.
     pub fn new() -> IndexedArray {
         IndexedArray::default()
     }
@@ -27,10 +28,12 @@ impl IndexedArray {
         self.dense.len() + self.sparse.len()
     }
 
+    /// Without elements.
     pub fn is_empty(&self) -> bool {
         self.dense.is_empty() && self.sparse.is_empty()
     }
 
+    /// The element with this index, which is not negative.
     pub fn get(&self, index: i64) -> Option<&Str> {
         match usize::try_from(index).ok().and_then(|i| self.dense.get(i)) {
             Some(value) => Some(value),

@@ -3,33 +3,52 @@
 use sh_syntax::ast::{CaseKind, Word};
 
 use super::target::Content;
-use super::{Result, chars, str_of};
+use super::{Result, chars};
+use crate::attributed::str_of;
 use crate::env::Env;
 use crate::pattern::{case_pattern, operator_pattern};
 use crate::value::Str;
 
-/// Removes a matching prefix or suffix from each value.
-pub(super) fn remove(
+/// Removes a matching prefix from each value.
+pub(super) fn remove_prefix(
     env: &mut dyn Env,
     content: Content,
     word: &Word,
-    prefix: bool,
     longest: bool,
-    quoted: bool,
 ) -> Result<Content> {
-    let pattern = operator_pattern(env, word, quoted)?;
+    let pattern = operator_pattern(env, word)?;
     content.map(|text| {
-        let kept = match (prefix, longest) {
-            (true, false) => pattern.shortest_prefix(&text).map(|end| end..text.len()),
-            (true, true) => pattern.longest_prefix(&text).map(|end| end..text.len()),
-            (false, false) => pattern.shortest_suffix(&text).map(|start| 0..start),
-            (false, true) => pattern.longest_suffix(&text).map(|start| 0..start),
+        let end = match longest {
+            true => pattern.longest_prefix(&text),
+            false => pattern.shortest_prefix(&text),
         };
-        Ok(match kept {
-            Some(range) if range != (0..text.len()) => str_of(text[range].to_vec()),
-            _ => text,
-        })
+        Ok(kept(text, |text| end.map(|end| &text[end..])))
     })
+}
+
+/// Removes a matching suffix from each value.
+pub(super) fn remove_suffix(
+    env: &mut dyn Env,
+    content: Content,
+    word: &Word,
+    longest: bool,
+) -> Result<Content> {
+    let pattern = operator_pattern(env, word)?;
+    content.map(|text| {
+        let start = match longest {
+            true => pattern.longest_suffix(&text),
+            false => pattern.shortest_suffix(&text),
+        };
+        Ok(kept(text, |text| start.map(|start| &text[..start])))
+    })
+}
+
+/// What is left of a value, which is the value itself if that is all.
+fn kept(text: Str, rest: impl Fn(&[u8]) -> Option<&[u8]>) -> Str {
+    match rest(&text) {
+        Some(rest) if rest.len() < text.len() => str_of(rest.to_vec()),
+        _ => text,
+    }
 }
 
 /// Changes the case of the first or of all characters that match.

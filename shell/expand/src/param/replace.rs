@@ -1,13 +1,16 @@
 //! `${x/pattern/replacement}`.
 
-use sh_syntax::ast::{ReplaceKind, Word};
+use box_text::glob::Pattern;
+use sh_syntax::ast::{ReplaceKind, Word, WordPart};
 
-use super::sought::Sought;
+use super::Result;
 use super::target::Content;
-use super::{Result, str_of};
+use crate::attributed::str_of;
 use crate::env::Env;
-use crate::lists;
+use crate::pattern::match_options;
+use crate::tilde::Tilde;
 use crate::value::Str;
+use crate::word;
 
 /// How much a result may grow before the budget is asked again.
 const CHARGE_STEP: usize = 1 << 20;
@@ -24,28 +27,69 @@ pub(super) fn replace(
     kind: ReplaceKind,
     pattern: &Word,
     replacement: Option<&Word>,
-    quoted: bool,
 ) -> Result<Content> {
-    let sought = Sought::of(env, pattern, kind, quoted)?;
+    let sought = Sought::of(env, pattern, kind)?;
     let replacement = match replacement {
         Some(word) => Replacement::of(env, word)?,
         None => Replacement { pieces: vec![Vec::new()] },
     };
-    let Some(sought) = sought.filter(|sought| !sought.is_nothing()) else { return Ok(content) };
+    if sought.is_nothing() {
+        return Ok(content);
+    }
     content.map(|text| one(env, text, &sought, &replacement))
+}
+
+/// What is looked for, and where.
+struct Sought {
+    kind: ReplaceKind,
+    pattern: Pattern,
+}
+
+impl Sought {
+    fn of(env: &mut dyn Env, word: &Word, kind: ReplaceKind) -> Result<Sought> {
+        let shell = env.options();
+        let options = match_options(env, shell.extglob, shell.nocasematch);
+        match word.parts.as_slice() {
+            [WordPart::Literal(text)] if !text.contains(&b'~') => {
+                return Ok(Sought { kind, pattern: Pattern::new(text, options) });
+            }
+            [WordPart::Quoted(text)] => {
+                return Ok(Sought { kind, pattern: Pattern::literal(text, options) });
+            }
+            _ => {}
+        }
+        // The pattern of an anchored form does not begin the word: no tilde there.
+        let anchored = matches!(kind, ReplaceKind::Prefix | ReplaceKind::Suffix);
+        let tilde = if anchored { Tilde::Never } else { Tilde::Start };
+        let field = word::one_field(env, &word.parts, tilde)?;
+        let text = field.escaped();
+        // An anchor may come out of an expansion, `p='#a'; ${x/$p/b}`, but not out of quotes.
+        let (kind, text) = match (kind, field.first_unquoted()) {
+            (ReplaceKind::First, Some(b'#')) => (ReplaceKind::Prefix, &text[1..]),
+            (ReplaceKind::First, Some(b'%')) => (ReplaceKind::Suffix, &text[1..]),
+            _ => (kind, text.as_slice()),
+        };
+        Ok(Sought { kind, pattern: Pattern::new(text, options) })
+    }
+
+    /// Whether it is an empty pattern, which is found only where it is anchored.
+    fn is_nothing(&self) -> bool {
+        self.pattern.as_literal() == Some(b"")
+            && matches!(self.kind, ReplaceKind::First | ReplaceKind::All)
+    }
 }
 
 impl Replacement {
     /// With `patsub_replacement` an unquoted `&` is the match; a backslash quotes `&` and itself.
     fn of(env: &mut dyn Env, word: &Word) -> Result<Replacement> {
-        let field = lists::tested(env, word, false)?;
+        let field = word::one_field(env, &word.parts, Tilde::Start)?;
         if !env.options().patsub_replacement {
-            return Ok(Replacement { pieces: vec![field.into_text().to_vec()] });
+            return Ok(Replacement { pieces: vec![field.strip().to_vec()] });
         }
         let mut plain = true;
         field.stretches(|text, _| plain &= !text.iter().any(|c| matches!(c, b'&' | b'\\')));
         if plain {
-            return Ok(Replacement { pieces: vec![field.into_text().to_vec()] });
+            return Ok(Replacement { pieces: vec![field.strip().to_vec()] });
         }
         // Quoted characters are escaped first and everything is read together, so that a
         // backslash from a variable meets what follows it, as in bash.
@@ -88,27 +132,27 @@ impl Replacement {
     }
 }
 
+/// One value with its matches replaced.
 fn one(env: &mut dyn Env, text: Str, sought: &Sought, replacement: &Replacement) -> Result<Str> {
     let mut out = Vec::new();
-    if !sought.is_in(&text) {
-        return Ok(text);
-    }
     match sought.kind {
         ReplaceKind::Prefix => {
-            let Some(end) = sought.prefix(&text) else { return Ok(text) };
+            let Some(end) = sought.pattern.longest_prefix(&text) else { return Ok(text) };
             replacement.push(&text[..end], &mut out);
             out.extend_from_slice(&text[end..]);
         }
         ReplaceKind::Suffix => {
-            let Some(start) = sought.suffix(&text) else { return Ok(text) };
+            let Some(start) = sought.pattern.longest_suffix(&text) else { return Ok(text) };
             out.extend_from_slice(&text[..start]);
             replacement.push(&text[start..], &mut out);
         }
         ReplaceKind::First | ReplaceKind::All => {
             let mut from = 0;
+            let mut found = false;
             let mut charged = text.len();
             let limit = if sought.kind == ReplaceKind::First { 1 } else { usize::MAX };
-            for (start, end) in sought.matches(&text).take(limit) {
+            for (start, end) in sought.pattern.matches(&text).take(limit) {
+                found = true;
                 out.extend_from_slice(&text[from..start]);
                 // Asked before it grows: one replacement may be as long as the budget.
                 let grown = out.len().saturating_add(replacement.len(end - start));
@@ -119,7 +163,7 @@ fn one(env: &mut dyn Env, text: Str, sought: &Sought, replacement: &Replacement)
                 replacement.push(&text[start..end], &mut out);
                 from = end;
             }
-            if from == 0 && out.is_empty() && !text.is_empty() {
+            if !found {
                 return Ok(text);
             }
             out.extend_from_slice(&text[from..]);

@@ -5,101 +5,91 @@ use std::ops::Range;
 use sh_syntax::ast::{Arith, Param};
 
 use super::target::{Content, Part, Target};
-use super::{Result, chars, shown, str_of};
+use super::{Result, chars, shown};
 use crate::arith;
+use crate::attributed::str_of;
 use crate::env::Env;
 use crate::error::{Cause, ExpandError, Reach};
 use crate::value::{Str, Value};
 
-pub(super) fn substring(
-    env: &mut dyn Env,
-    param: &Param,
-    target: &Target<'_>,
-    content: Content,
-    offset: &Arith,
-    length: Option<&Arith>,
-) -> Result<Content> {
-    let is_there = match &content {
-        Content::Scalar(text) => text.is_some(),
-        Content::List { items, .. } => {
-            !items.is_empty() || !matches!(target, Target::Variable { .. })
-        }
-    };
-    if is_there && length.is_none() && is_open(&offset.word.raw) {
-        // bash looks for the colon behind the parenthesis.
-        let text: &[u8] = &offset.word.raw;
-        return Err(Cause::NoClosing { close: b')', text: text.to_vec() }.into());
-    }
-    match content {
-        Content::Scalar(None) => Ok(Content::Scalar(None)),
-        Content::Scalar(Some(text)) => {
-            let utf8 = !env.options().c_locale;
-            let count = chars::char_count(&text, utf8);
-            let offset = number(env, param, offset)?;
-            let Some(start) = string_start(count, offset) else {
-                // The length is not looked at, and there is no text, not even an empty one.
-                return Ok(Content::Scalar(None));
-            };
-            let limit = length.map(|expr| number(env, param, expr)).transpose()?;
-            let range = match (string_range(count, start, limit), length) {
-                (None, Some(length)) => return Err(negative(length)),
-                (range, _) => range.unwrap_or_default(),
-            };
-            if range == (0..count) {
-                return Ok(Content::Scalar(Some(text)));
-            }
-            let start = chars::byte_offset(&text, range.start, utf8);
-            let end = start + chars::byte_offset(&text[start..], range.end - range.start, utf8);
-            Ok(Content::Scalar(Some(str_of(text[start..end].to_vec()))))
-        }
-        Content::List { items, star } => {
-            if let (Target::Variable { name, .. }, [text]) = (target, items.as_slice())
-                && matches!(env.get(name), Some(Value::Scalar(_)))
-            {
-                // `${x[@]:1}` of a scalar.
-                let content = Content::Scalar(Some(text.clone()));
-                let made = substring(env, param, target, content, offset, length)?;
-                return Ok(match made {
-                    Content::Scalar(None) => Content::List { items: Vec::new(), star },
-                    other => other,
-                });
-            }
-            if items.is_empty() && (param.indirect || matches!(target, Target::Variable { .. })) {
-                return Ok(Content::List { items, star });
-            }
-            let offset = number(env, param, offset)?;
-            if out_of_range(env, target, items.len(), offset) {
-                return Ok(Content::List { items: Vec::new(), star });
-            }
-            let limit = match length.map(|expr| number(env, param, expr)).transpose()? {
-                None => usize::MAX,
-                Some(limit) => match (usize::try_from(limit), length) {
-                    (Ok(limit), _) => limit,
-                    (Err(_), Some(length)) => return Err(negative(length)),
-                    (Err(_), None) => 0,
-                },
-            };
-            Ok(Content::List { items: slice(env, target, items, offset, limit), star })
-        }
-    }
+/// The part of a value or list that is asked for.
+pub(super) struct Slice<'p> {
+    pub(super) param: &'p Param,
+    pub(super) target: &'p Target<'p>,
+    pub(super) offset: &'p Arith,
+    pub(super) length: Option<&'p Arith>,
 }
 
-/// Whether a parenthesis outside quotes is never closed.
-fn is_open(text: &[u8]) -> bool {
-    let mut depth = 0usize;
-    let mut quote = None;
-    let mut bytes = text.iter();
-    while let Some(byte) = bytes.next() {
-        match (byte, quote) {
-            (b'\\', None | Some(b'"')) => drop(bytes.next()),
-            (b'\'' | b'"', None) => quote = Some(*byte),
-            (end, Some(open)) if *end == open => quote = None,
-            (b'(', None) => depth += 1,
-            (b')', None) => depth = depth.saturating_sub(1),
-            _ => {}
+impl Slice<'_> {
+    /// Takes it from a value.
+    pub(super) fn of(&self, env: &mut dyn Env, content: Content) -> Result<Content> {
+        match content {
+            Content::Scalar(None) => Ok(Content::Scalar(None)),
+            Content::Scalar(Some(text)) => Ok(Content::Scalar(self.of_text(env, text)?)),
+            Content::List { items, star } => {
+                if let Target::Variable { name, .. } = self.target {
+                    let value = env.get(name);
+                    if let (Some(Value::Scalar(_)), [text]) = (value, items.as_slice()) {
+                        // `${x[@]:1}` of a scalar.
+                        let items = self.of_text(env, text.clone())?.into_iter().collect();
+                        return Ok(Content::List { items, star });
+                    }
+                }
+                let items = self.of_list(env, items)?;
+                Ok(Content::List { items, star })
+            }
         }
     }
-    depth > 0
+
+    /// Characters of a text; none where the offset lies outside.
+    fn of_text(&self, env: &mut dyn Env, text: Str) -> Result<Option<Str>> {
+        let utf8 = !env.options().c_locale;
+        let count = chars::char_count(&text, utf8);
+        let offset = self.number(env, self.offset)?;
+        let Some(start) = string_start(count, offset) else {
+            // The length is not looked at.
+            return Ok(None);
+        };
+        let limit = self.length.map(|expr| self.number(env, expr)).transpose()?;
+        let range = match (string_range(count, start, limit), self.length) {
+            (None, Some(length)) => return Err(negative(length)),
+            (range, _) => range.unwrap_or_default(),
+        };
+        if range == (0..count) {
+            return Ok(Some(text));
+        }
+        let start = chars::byte_offset(&text, range.start, utf8);
+        let end = start + chars::byte_offset(&text[start..], range.end - range.start, utf8);
+        Ok(Some(str_of(text[start..end].to_vec())))
+    }
+
+    /// Elements of a list.
+    fn of_list(&self, env: &mut dyn Env, items: Vec<Str>) -> Result<Vec<Str>> {
+        if items.is_empty() && matches!(self.target, Target::Variable { .. }) {
+            return Ok(items);
+        }
+        let offset = self.number(env, self.offset)?;
+        if out_of_range(env, self.target, items.len(), offset) {
+            return Ok(Vec::new());
+        }
+        let limit = match self.length {
+            None => usize::MAX,
+            Some(length) => {
+                usize::try_from(self.number(env, length)?).map_err(|_| negative(length))?
+            }
+        };
+        Ok(slice(env, self.target, items, offset, limit))
+    }
+
+    /// Errors in the arithmetic show the parameter's name in front, those of expansions in it do not.
+    fn number(&self, env: &mut dyn Env, expr: &Arith) -> Result<i64> {
+        arith::eval(env, expr).map_err(|error| match error.reach() {
+            Reach::Command => {
+                Cause::InRange { parameter: shown(self.param), cause: error.cause }.into()
+            }
+            _ => error,
+        })
+    }
 }
 
 /// Whether an offset lies outside of a list, so that the length is not looked at.
@@ -118,14 +108,6 @@ fn out_of_range(env: &mut dyn Env, target: &Target<'_>, count: usize, offset: i6
     };
     let start = if offset < 0 { offset.saturating_add(size) } else { offset };
     !(0..=size).contains(&start) || indexed && start == size
-}
-
-/// Errors in the arithmetic show the parameter's name in front, those of expansions in it do not.
-fn number(env: &mut dyn Env, param: &Param, expr: &Arith) -> Result<i64> {
-    arith::eval(env, expr).map_err(|error| match error.reach() {
-        Reach::Command => Cause::InRange { parameter: shown(param), cause: error.cause }.into(),
-        _ => error,
-    })
 }
 
 /// A length that leads before the offset, shown as it was written.

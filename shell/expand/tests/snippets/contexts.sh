@@ -12,7 +12,7 @@ shopt -s nocasematch; case ABC in abc) p y;; esac; [[ Ab == aB ]] && p y; [[ É 
 x='a  b'; cat <<E⏎$x "$x" '$x' \$x \x ${x:-"d"} ${u:-"d e"} ${u:-'d'} `echo hi` $((1+2)) $(echo "a  b")⏎E
 cat <<'E'⏎$x \$x `y`⏎E
 set -- 'a b' c; cat <<E⏎$* "$*" $@ "$@" ${*} ${@:1}⏎E
-IFS=:; set -- 'a b' c; cat <<E⏎$* "$*" $@ ${*} ${*:1}⏎E
+IFS=:; set -- 'a b' c; a=(3 4); cat <<E⏎$@ ${@:1} ${a[*]}⏎E
 a=(1 '2 3'); cat <<E⏎${a[@]} ${a[*]} "${a[@]}" ${#a[@]} ${a[@]:1} ${!a[@]}⏎E
 IFS=:; a=(1 '2 3'); cat <<E⏎${a[@]} ${a[*]} "${a[*]}"⏎E
 x='*'; cat <<< $x; cat <<< "$x  $x"; cat <<<a\ b; cat <<<'a  b'; y='a   b'; cat <<<$y; cat <<<$y$y" "$y
@@ -29,7 +29,7 @@ declare -n r=x; x=1; r=2; p $x $r; r+=3; p $x; unset x; p "${r-unset}"; declare 
 declare -n r='a[1]'; a=(x y z); p "$r" "${r}" "${r^^}"; r=Q; p "${a[@]}"
 # Indirection
 a=(x y z); b='a[@]'; p "${!b}" "${#a[@]}"; c='a[1]'; p "${!c}"; v=w; w=5; p "${!v}" "${!v:-d}" "${!v#5}" "${!v:+alt}"; d=1; set -- pos; p "${!d}"
-v=w; unset w; p "${!v-unset}" "${!v:=set}" "$w"; v='a[2]'; p "${!v:=el}" "${a[2]}"
+v=w; unset w; p "${!v-unset}" "${!v:=set}" "$w"
 declare -A A=([k]=v); r='A[k]'; p "${!r}"; n=k; r='A[$n]'; p "${!r}"
 # Budgets and depth
 x=${#u}; p "$x"; p ${u:-${u:-${u:-deep}}} "${u:-"${u:-'deep'}"}" ${u:-"a b" c} ${u:-$(echo a b)} "${u:-$(echo "a  b")}"
@@ -52,7 +52,6 @@ x=ünïcödé; p ${#x} "${x:1:2}" "${x^^}" "${x^}" "${x//ï/i}" "${x%é}" "${x#?
 x=1; y=x; z=y; p "${!y}" "${!z}"; p "${!y@Q}" "${!y/1/2}" "${#y}"
 shopt -s extglob; x=foobarbaz; p "${x/@(bar|baz)/-}" "${x//@(bar|baz)/-}" "${x##+([a-o])}" "${x%%+([a-z])}" "${x//!(foo)/-}" "${x#!(foo)}" "${x##!(foo)}" "${x%?(baz)}" "${x%%?(baz)}" "${x/+(o)/0}"
 x=a.b.c; IFS=.; set -- $x; p "$#" "$@" "$*"; y="$*"; p "$y"; unset IFS; p "$*"; IFS=; p "$*" $*
-p ${x@Z}; p no
 p ${x!}; p no
 p ${u?}; p no
 x=abc; p ${x:0:-5}; p no

@@ -1,4 +1,4 @@
-p ~:x ~=x ~root:x ~root=x ~=~ ~a:~
+p ~:x ~=x ~root:x ~root=x ~a:~
 unset x; p "${!x}"
 unset x; p "${!x-def}"
 unset x; p "${!x:=def}"
@@ -61,17 +61,17 @@ x=foofoo; y='&'; p ${x//o/&&} ${x//o/\&} ${x//o/"&"} ${x//o/'&'} ${x//o/\\&} ${x
 x=a/b/c; p "${x//\//-}" "${x/\//}" "${x//[\/]/+}" "${x//"/"/_}"
 x='a*b*c'; y='*'; p "${x//\*/-}" "${x//"*"/-}" "${x//$y/-}" "${x//"$y"/-}" "${x#*\*}" "${x##*"$y"}"
 x=; p "${x/#/X}" "${x/%/X}" "${x//*/X}" "${x/*/X}" "${x//?/X}"; x=abc; p "${x//*/X}" "${x/*/X}" "${x/%*/X}" "${x/#*/X}" "${x/%b*/X}" "${x/#*b/X}" "${x/%/X}"
-x='a b'; declare -i i=3; declare -rx y=q; a=(1 'b c'); declare -A A=([k]='v 1' [z]=2); p "${x@A}" "${i@A}" "${y@A}" "${a@A}" "${a[0]@A}" "${a[1]@A}" "${a[@]@A}" "${a[*]@A}" "${A@A}" "${A[k]@A}" "${A[@]@A}"
-declare -i i; declare -a a; declare -A A; declare -x x; p "${i@A}" "${a@A}" "${A@A}" "${x@A}" "${nope@A}" "${a[@]@A}" "${A[@]@A}" "${i@a}" "${a@a}" "${A@a}" "${x@a}" "${nope@a}" "${a[@]@a}"
-declare -aixr v=(1 2); declare -l lo=AB; declare -u up=ab; declare -c ca=ab; declare -n nr=lo; declare -t tt=1; p "${v@a}" "${v[@]@a}" "${v[0]@a}" "${lo@a}" "${up@a}" "${ca@a}" "${nr@a}" "${!nr@a}" "${tt@a}" "${v@A}" "${v[@]@A}" "${lo@A}" "${nr@A}" "${tt@A}"
-set -- 'a b' c; p "${@@A}" "${*@A}" "${1@A}" "${@@a}" "${1@a}" "${@@Q}" "${*@Q}" ${@@Q} "${@@K}" "${@@k}" "${*@K}" "${1@K}" "${1@k}" "${#@A}" "${?@Q}" "${-@a}"
+x='a b'; declare -i i=3; declare -rx y=q; a=(1 'b c'); declare -A A=([k]='v 1' [z]=2); p "${x@A}" "${i@A}" "${y@A}" "${a@A}" "${a[0]@A}" "${a[1]@A}" "${a[*]@A}" "${A@A}" "${A[k]@A}" "${A[*]@A}"
+declare -i i; declare -a a; declare -A A; declare -x x; p "${i@A}" "${a@A}" "${A@A}" "${x@A}" "${nope@A}" "${i@a}" "${a@a}" "${A@a}" "${x@a}" "${nope@a}" "${a[@]@a}"
+declare -aixr v=(1 2); declare -l lo=AB; declare -u up=ab; declare -c ca=ab; declare -n nr=lo; declare -t tt=1; p "${v@a}" "${v[@]@a}" "${v[0]@a}" "${lo@a}" "${up@a}" "${ca@a}" "${nr@a}" "${!nr@a}" "${tt@a}" "${v@A}" "${v[*]@A}" "${lo@A}" "${nr@A}" "${tt@A}"
+set -- 'a b' c; p "${*@A}" "${1@A}" "${@@a}" "${1@a}" "${@@Q}" "${*@Q}" ${@@Q} "${@@K}" "${@@k}" "${*@K}" "${1@K}" "${1@k}" "${#@A}" "${?@Q}" "${-@a}"
 a=(1 'b c'); declare -A A=([k]='v 1' [z]=2); p "${a[@]@K}" ; p "${a[@]@k}"; p "${a[*]@K}"; p "${a[*]@k}"; p ${a[@]@K}; p ${a[@]@k}; p "${A[@]@K}"; p "${A[@]@k}"; p "${a@K}" "${a[0]@K}" "${a[0]@k}" "${a@k}"
 x=1; p "${x@Z}"
 x=1; p "${x@}"
 x=1; p "${x@QQ}"
 unset a; p "${a[@]@Q}" "${a[*]@Q}" "${a[@]@K}"
 ab=1 abc=2 abd=; abe=(1); declare abf; p "${!ab@}" "${!ab*}" ${!ab*} ; IFS=:; p "${!ab@}" "${!ab*}" ${!ab*} "${!nope@}" "${!nope*}"
-a=([2]=x [5]=y); p "${!a[@]}" "${!a[*]}" ${!a[@]}; IFS=:; p "${!a[*]}"; x=1; p "${!x[@]}" "${!nope[@]}" ; p "${!a[@]-d}"
+a=([2]=x [5]=y); p "${!a[@]}" "${!a[*]}" ${!a[@]}; IFS=:; p "${!a[*]}"; x=1; p "${!x[@]}" "${!nope[@]}" ; p
 a=(a b); p "${#a}" "${#a[1]}" "${#a[@]}" "${#a[*]}"; set -- a bcd; p "${#1}" "${#2}" "${#@}" "${#*}" "${##}" "${#?}" "$#" "${#-}" "${#:-x}"
 x='a b'; p ${x:-$*} ${y-$x} "${y-$x}" ${y-"$x"} ${y-'a b' c} "${y-'a b'}" "${y-"a b"}" ${y-\$x} "${y-\$x}" "${y-\"q\"}" "${y-a\}b}" ${y-a\}b} "${y-'}'}" ${y-'}'} "${y-{a}b}" ; p ${y:=a b}; p "$y"; p ${z="a  b"} "$z"; p ${w=~} "${w}" "${q=~}" "${r:=a:~}" ${s=a:~}
 readonly r=1; p ${r:=x} ${r=y}; unset u; readonly u; p ${u=3}; p no

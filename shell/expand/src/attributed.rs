@@ -1,0 +1,235 @@
+//! Attributed text: what the first phase makes of a word, with what the later ones have to know of each character.
+//!
+//! Characters of one kind stand in runs. An empty quoted run counts: it is why `""` is a field.
+
+use std::rc::Rc;
+
+use crate::field::Field;
+use crate::value::Str;
+
+/// Where a character comes from, as far as the later phases treat it differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Unquoted text of the source: never split, active in patterns.
+    Literal,
+    /// The result of an unquoted expansion: split, active in patterns.
+    Expansion,
+    /// Quoted, or as good as quoted (a tilde's directory): neither split nor active.
+    Quoted,
+}
+
+/// Characters of one origin, up to `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    end: usize,
+    origin: Origin,
+}
+
+/// Text whose characters have an origin each.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Text {
+    /// All of the text so far, if that is one quoted value, which is shared then.
+    shared: Option<Str>,
+    bytes: Vec<u8>,
+    runs: Vec<Run>,
+}
+
+impl Text {
+    /// A whole text of one origin.
+    pub(crate) fn of(bytes: Vec<u8>, origin: Origin) -> Text {
+        let mut text = Text::default();
+        text.push_owned(bytes, origin);
+        text
+    }
+
+    /// Nothing was added, not even an empty quoted text.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.shared.is_none() && self.runs.is_empty()
+    }
+
+    fn len(&self) -> usize {
+        self.bytes.len() + self.shared.as_ref().map_or(0, |text| text.len())
+    }
+
+    fn push(&mut self, text: &[u8], origin: Origin) {
+        if text.is_empty() && origin != Origin::Quoted {
+            return;
+        }
+        if let Some(shared) = self.shared.take() {
+            self.bytes.extend_from_slice(&shared);
+            self.runs.push(Run { end: self.bytes.len(), origin: Origin::Quoted });
+        }
+        self.bytes.extend_from_slice(text);
+        self.note_run(origin);
+    }
+
+    fn push_owned(&mut self, text: Vec<u8>, origin: Origin) {
+        if self.is_absent() && !text.is_empty() {
+            self.bytes = text;
+            self.note_run(origin);
+        } else {
+            self.push(&text, origin);
+        }
+    }
+
+    fn push_shared(&mut self, text: Str) {
+        if self.is_absent() {
+            self.shared = Some(text);
+        } else {
+            self.push(&text, Origin::Quoted);
+        }
+    }
+
+    /// Gives the bytes behind the last run their origin.
+    fn note_run(&mut self, origin: Origin) {
+        let end = self.bytes.len();
+        match self.runs.last_mut() {
+            Some(last) if last.origin == origin => last.end = end,
+            _ => self.runs.push(Run { end, origin }),
+        }
+    }
+
+    /// The runs in order.
+    pub(crate) fn runs(&self) -> impl Iterator<Item = (&[u8], Origin)> {
+        let shared = self.shared.iter().map(|text| (text.as_slice(), Origin::Quoted));
+        let starts = std::iter::once(0).chain(self.runs.iter().map(|run| run.end));
+        shared.chain(
+            starts.zip(&self.runs).map(|(start, run)| (&self.bytes[start..run.end], run.origin)),
+        )
+    }
+
+    /// As a field that is not split: all that is left of a character's origin is whether it is quoted.
+    pub(crate) fn into_field(self) -> Field {
+        if let Some(text) = self.shared {
+            return Field::Shared(text);
+        }
+        let mut toggles = Vec::new();
+        let mut start = 0;
+        for run in self.runs {
+            if (run.origin == Origin::Quoted) != (toggles.len() % 2 == 1) {
+                toggles.push(start);
+            }
+            start = run.end;
+        }
+        Field::built(self.bytes, toggles)
+    }
+}
+
+/// What a word expands to before it is split: the texts between the boundaries that `"$@"` and its like bring in.
+/// None at all if nothing was added.
+#[derive(Debug, Default)]
+pub(crate) struct Phrase {
+    done: Vec<Text>,
+    last: Text,
+}
+
+impl Phrase {
+    /// Adds text to the last field; an empty quoted one makes it exist.
+    pub(crate) fn push(&mut self, text: &[u8], origin: Origin) {
+        self.last.push(text, origin);
+    }
+
+    /// As [`Phrase::push`], without a copy where the text is the field's first.
+    pub(crate) fn push_owned(&mut self, text: Vec<u8>, origin: Origin) {
+        self.last.push_owned(text, origin);
+    }
+
+    /// Adds quoted text, shared as long as nothing else is in the field.
+    pub(crate) fn push_shared(&mut self, text: Str) {
+        self.last.push_shared(text);
+    }
+
+    /// What is added from now on belongs to another field.
+    pub(crate) fn end_field(&mut self) {
+        self.done.push(std::mem::take(&mut self.last));
+    }
+
+    /// Nothing was added.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.done.is_empty() && self.last.is_absent()
+    }
+
+    /// Changes whenever a character or a field is added.
+    pub(crate) fn extent(&self) -> (usize, usize) {
+        (self.done.len(), self.last.len())
+    }
+
+    /// The texts in order.
+    pub(crate) fn into_texts(self) -> impl Iterator<Item = Text> {
+        self.done.into_iter().chain(std::iter::once(self.last))
+    }
+
+    /// All fields as one, joined by spaces, as where a word is not split.
+    pub(crate) fn join(self) -> Field {
+        if self.done.is_empty() {
+            return self.last.into_field();
+        }
+        let mut whole = Text::default();
+        for (at, text) in self.into_texts().enumerate() {
+            if at > 0 {
+                whole.push(b" ", Origin::Literal);
+            }
+            text.runs().for_each(|(run, origin)| whole.push(run, origin));
+        }
+        whole.into_field()
+    }
+}
+
+/// A byte string as a value.
+pub(crate) fn str_of(bytes: Vec<u8>) -> Str {
+    Rc::new(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stretches(field: &Field) -> Vec<(String, bool)> {
+        let mut out = Vec::new();
+        field.stretches(|text, quoted| {
+            if !text.is_empty() {
+                out.push((String::from_utf8_lossy(text).into_owned(), quoted));
+            }
+        });
+        out
+    }
+
+    #[test]
+    fn one_quoted_value_stays_shared() {
+        let value = str_of(b"a b".to_vec());
+        let mut phrase = Phrase::default();
+        phrase.push_shared(value.clone());
+        assert!(matches!(phrase.join(), Field::Shared(text) if Rc::ptr_eq(&text, &value)));
+    }
+
+    #[test]
+    fn neighbours_keep_their_quoting() {
+        let mut phrase = Phrase::default();
+        phrase.push_shared(str_of(b"q".to_vec()));
+        phrase.push(b"*", Origin::Literal);
+        phrase.push(b"?", Origin::Expansion);
+        phrase.push(b"!", Origin::Quoted);
+        let wanted = [("q", true), ("*?", false), ("!", true)];
+        assert_eq!(stretches(&phrase.join()), wanted.map(|(text, q)| (text.to_string(), q)));
+    }
+
+    #[test]
+    fn only_an_empty_quoted_text_counts() {
+        let mut phrase = Phrase::default();
+        phrase.push(b"", Origin::Literal);
+        phrase.push(b"", Origin::Expansion);
+        assert!(phrase.is_absent());
+        phrase.push(b"", Origin::Quoted);
+        assert!(!phrase.is_absent());
+    }
+
+    #[test]
+    fn joined_by_unquoted_spaces() {
+        let mut phrase = Phrase::default();
+        phrase.push(b"a", Origin::Quoted);
+        phrase.end_field();
+        phrase.push(b"b", Origin::Quoted);
+        let wanted = [("a", true), (" ", false), ("b", true)];
+        assert_eq!(stretches(&phrase.join()), wanted.map(|(text, q)| (text.to_string(), q)));
+    }
+}

@@ -1,0 +1,113 @@
+//! A field: text of which it is known what is quoted. The last phase, quote removal, is to forget that.
+
+use std::rc::Rc;
+
+use box_text::glob;
+
+use crate::value::Str;
+
+/// What splitting makes of attributed text.
+#[derive(Clone, Debug)]
+pub(crate) enum Field {
+    /// All quoted, and shared with whoever has the value.
+    Shared(Str),
+    /// Text with the places where quoting begins and ends in turn. It begins unquoted.
+    Built { text: Vec<u8>, toggles: Vec<usize> },
+}
+
+impl Field {
+    /// `toggles`: ascending places within the text, the first of which begins what is quoted.
+    pub(crate) fn built(text: Vec<u8>, toggles: Vec<usize>) -> Field {
+        Field::Built { text, toggles }
+    }
+
+    /// Quote removal (POSIX XCU 2.6.7): the text alone.
+    pub(crate) fn strip(self) -> Str {
+        match self {
+            Field::Shared(text) => text,
+            Field::Built { text, .. } => Rc::new(text),
+        }
+    }
+
+    /// The pattern that the field is to pathname expansion, if it holds an active pattern character.
+    pub(crate) fn pattern(&self, extglob: bool) -> Option<Vec<u8>> {
+        let Field::Built { text, .. } = self else { return None };
+        if !text.iter().any(|b| matches!(b, b'*' | b'?' | b'[' | b'(')) {
+            return None;
+        }
+        let pattern = self.escaped();
+        glob::has_magic(&pattern, extglob).then_some(pattern)
+    }
+
+    /// The field as a pattern: quoted characters have backslashes in front, as [`glob`] reads them.
+    pub(crate) fn escaped(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        // A backslash that came out of an expansion does not quote what is quoted already.
+        let mut open = false;
+        self.stretches(|text, quoted| {
+            if quoted {
+                if open && !text.is_empty() {
+                    out.push(b'\\');
+                    open = false;
+                }
+                glob::escape_into(text, &mut out);
+            } else if !text.is_empty() {
+                out.extend_from_slice(text);
+                open = text.iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1;
+            }
+        });
+        out
+    }
+
+    /// The first character, if that is not quoted.
+    pub(crate) fn first_unquoted(&self) -> Option<u8> {
+        let mut first = None;
+        self.stretches(|text, quoted| {
+            first = first.or(text.first().map(|byte| (*byte, quoted)));
+        });
+        first.filter(|(_, quoted)| !quoted).map(|(byte, _)| byte)
+    }
+
+    /// Calls `f` for each stretch of text, with whether it is quoted.
+    pub(crate) fn stretches(&self, mut f: impl FnMut(&[u8], bool)) {
+        let (text, toggles) = match self {
+            Field::Shared(text) => return f(text, true),
+            Field::Built { text, toggles } => (text, toggles),
+        };
+        let mut from = 0;
+        let mut quoted = false;
+        for &at in toggles {
+            f(&text[from..at], quoted);
+            from = at;
+            quoted = !quoted;
+        }
+        f(&text[from..], quoted);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_characters_match_themselves() {
+        // a*"*"
+        let field = Field::built(b"a**".to_vec(), vec![2]);
+        assert_eq!(field.escaped(), b"a*\\*");
+        assert_eq!(field.pattern(false), Some(b"a*\\*".to_vec()));
+        assert_eq!(field.strip().as_slice(), b"a**");
+    }
+
+    #[test]
+    fn quoted_patterns_are_none() {
+        assert_eq!(Field::built(b"**".to_vec(), vec![0]).pattern(false), None);
+        assert_eq!(Field::Shared(Rc::new(b"*".to_vec())).pattern(false), None);
+    }
+
+    #[test]
+    fn an_expanded_backslash_quotes_no_quoted_text() {
+        // $backslash'*'
+        let field = Field::built(b"\\*".to_vec(), vec![1]);
+        assert_eq!(field.escaped(), b"\\\\\\*");
+    }
+}

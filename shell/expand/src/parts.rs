@@ -1,0 +1,209 @@
+//! The first phase: from a word's parts to attributed text, by the expansion of parameters, commands, arithmetic and
+//! tildes (POSIX XCU 2.6). One walk from left to right, so that `${x=1}$x` sees the assignment.
+
+use sh_syntax::ast::WordPart;
+
+use crate::attributed::{Origin, Phrase, str_of};
+use crate::env::Env;
+use crate::error::{ExpandError, Site};
+use crate::split::Ifs;
+use crate::tilde::{self, Spot, Tilde};
+use crate::value::Str;
+use crate::{arith, param};
+
+type Result<T> = std::result::Result<T, ExpandError>;
+
+/// What a field costs beside its text, for the budget.
+const FIELD_COST: usize = 32;
+
+/// What a word is expanded for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Fields: words of commands, elements of arrays.
+    Fields,
+    /// One text: values, patterns, here-documents. `*` lists are joined by `IFS`, `@` lists by spaces.
+    Text,
+}
+
+/// The expansion of one word.
+pub(crate) struct Expander<'e> {
+    pub(crate) env: &'e mut dyn Env,
+    pub(crate) phrase: Phrase,
+    purpose: Purpose,
+    /// Where tildes count, in operands such as `${x-~}`, too.
+    tilde: Tilde,
+}
+
+impl<'e> Expander<'e> {
+    pub(crate) fn new(env: &'e mut dyn Env, purpose: Purpose) -> Expander<'e> {
+        Expander { env, phrase: Phrase::default(), purpose, tilde: Tilde::Start }
+    }
+
+    /// A whole word that is not within quotes.
+    pub(crate) fn word(&mut self, parts: &[WordPart], tilde: Tilde) -> Result<()> {
+        self.tilde = tilde;
+        let mut tilde = tilde;
+        let last = parts.len().wrapping_sub(1);
+        for (at, part) in parts.iter().enumerate() {
+            let WordPart::Literal(text) = part else {
+                self.part(part, false)?;
+                continue;
+            };
+            let mut text: &[u8] = text;
+            if at == 0
+                && tilde == Tilde::Word
+                && let Some(value) = tilde::looks_like_assignment(text)
+            {
+                tilde = Tilde::Assignment;
+                self.phrase.push(&text[..value], Origin::Literal);
+                text = &text[value..];
+            }
+            let spot = Spot { begins: at == 0, ends: at == last };
+            self.text(text, tilde, spot, Origin::Literal)?;
+        }
+        Ok(())
+    }
+
+    /// The word of an operator that takes the place of its parameter: its text counts as a result then, and is
+    /// split.
+    pub(crate) fn operand(&mut self, parts: &[WordPart], quoted: bool) -> Result<()> {
+        if quoted {
+            return self.quoted(parts).map(drop);
+        }
+        let last = parts.len().wrapping_sub(1);
+        for (at, part) in parts.iter().enumerate() {
+            match part {
+                WordPart::Literal(text) => {
+                    let spot = Spot { begins: at == 0, ends: at == last };
+                    self.text(text, self.tilde, spot, Origin::Expansion)?;
+                }
+                part => self.part(part, false)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Parts within double quotes or a here-document. True if a list without elements was among them.
+    pub(crate) fn quoted(&mut self, parts: &[WordPart]) -> Result<bool> {
+        let mut empty_list = false;
+        for part in parts {
+            match part {
+                WordPart::Param(param) => empty_list |= param::expand(self, param, true)?,
+                part => self.part(part, true)?,
+            }
+        }
+        Ok(empty_list)
+    }
+
+    fn part(&mut self, part: &WordPart, quoted: bool) -> Result<()> {
+        match part {
+            WordPart::Literal(text) if !quoted => self.phrase.push(text, Origin::Literal),
+            WordPart::Literal(text) | WordPart::Quoted(text) if quoted => {
+                if !text.is_empty() {
+                    self.phrase.push(text, Origin::Quoted);
+                }
+            }
+            WordPart::Literal(text) | WordPart::Quoted(text) => {
+                self.phrase.push(text, Origin::Quoted);
+            }
+            WordPart::DoubleQuoted(parts) => {
+                let before = self.phrase.extent();
+                let empty_list = self.quoted(parts)?;
+                // A field even when empty, except where `"$@"` without elements is all there is.
+                if !empty_list || self.phrase.extent() != before {
+                    self.phrase.push(b"", Origin::Quoted);
+                }
+            }
+            WordPart::Param(param) => drop(param::expand(self, param, quoted)?),
+            WordPart::CommandSub(sub) => {
+                let output = self.env.command_sub(sub)?;
+                self.env.charge(output.len())?;
+                match quoted {
+                    true if output.is_empty() => {}
+                    true => self.phrase.push_shared(str_of(output)),
+                    false => self.phrase.push_owned(output, Origin::Expansion),
+                }
+            }
+            WordPart::Arith(expr) => {
+                let number = arith::eval(self.env, expr).map_err(|e| e.at(Site::Arithmetic))?;
+                self.value(str_of(number.to_string().into_bytes()), quoted)?;
+            }
+            // Without a command there is nothing to read or write.
+            WordPart::ProcessSub(sub) if sub.body.items.is_empty() => {}
+            WordPart::ProcessSub(sub) => {
+                let path = self.env.process_sub(sub)?;
+                self.phrase.push(&path, Origin::Quoted);
+            }
+        }
+        Ok(())
+    }
+
+    /// Unquoted text of the source, with its tildes.
+    fn text(&mut self, text: &[u8], tilde: Tilde, spot: Spot, origin: Origin) -> Result<()> {
+        if tilde == Tilde::Never || !text.contains(&b'~') {
+            self.phrase.push(text, origin);
+            return Ok(());
+        }
+        let mut from = 0;
+        for (range, home) in tilde::prefixes(self.env, text, tilde, spot) {
+            self.phrase.push(&text[from..range.start], origin);
+            self.env.charge(home.len())?;
+            self.phrase.push(&home, Origin::Quoted);
+            from = range.end;
+        }
+        self.phrase.push(&text[from..], origin);
+        Ok(())
+    }
+
+    /// The value of an expansion. Empty and quoted: the quotes around make the field.
+    pub(crate) fn value(&mut self, text: Str, quoted: bool) -> Result<()> {
+        self.env.charge(text.len())?;
+        match quoted {
+            true if text.is_empty() => {}
+            true => self.phrase.push_shared(text),
+            false => self.phrase.push(&text, Origin::Expansion),
+        }
+        Ok(())
+    }
+
+    /// The elements of `$@` and `${a[@]}`, of `$*` and `${a[*]}` (`star`), or what an operator made of them. True
+    /// if they were none of an `@` list: `"$@"` alone is no field then.
+    ///
+    /// Unquoted elements of words are joined by the first character of `IFS` and split again with the rest, so that
+    /// empty ones stay between delimiters, as in bash.
+    pub(crate) fn list(&mut self, items: Vec<Str>, star: bool, quoted: bool) -> Result<bool> {
+        if items.is_empty() {
+            return Ok(!star);
+        }
+        if star && (quoted || self.purpose == Purpose::Text) {
+            let text = join(self.env, &items, true);
+            return self.value(text, quoted).map(|()| false);
+        }
+        let separator = match quoted || self.purpose == Purpose::Text {
+            true => Vec::new(),
+            false => Ifs::of(self.env).separator().to_vec(),
+        };
+        let volume = items.iter().map(|item| item.len() + FIELD_COST).sum();
+        self.env.charge(volume)?;
+        for (at, item) in items.into_iter().enumerate() {
+            match separator.as_slice() {
+                _ if at == 0 => {}
+                b"" => self.phrase.end_field(),
+                separator => self.phrase.push(separator, Origin::Expansion),
+            }
+            match quoted {
+                true => self.phrase.push_shared(item),
+                false => self.phrase.push(&item, Origin::Expansion),
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// A list as one string: `*` lists by the first character of `IFS`, `@` lists by spaces.
+pub(crate) fn join(env: &mut dyn Env, items: &[Str], star: bool) -> Str {
+    let ifs = star.then(|| Ifs::of(env));
+    let separator = ifs.as_ref().map_or(b" ".as_slice(), Ifs::separator);
+    let parts: Vec<&[u8]> = items.iter().map(|item| item.as_slice()).collect();
+    str_of(parts.join(separator))
+}
