@@ -61,6 +61,15 @@ enum Target<'t> {
     Place(Place<'t>),
 }
 
+/// A binary operator of the text.
+struct Operator {
+    op: ArithBinary,
+    /// Where its right operand begins, for messages.
+    operand: usize,
+    /// Its number among those that can fail.
+    number: usize,
+}
+
 struct Evaluator<'e, 't> {
     env: &'e mut dyn Env,
     scanner: Scanner<'t>,
@@ -161,7 +170,9 @@ impl<'e, 't> Evaluator<'e, 't> {
         // bash quotes what follows the value here, not the value.
         let operand = self.scanner.start();
         let value = match (op, operator) {
-            (Some(op), Some(number)) => self.compute(op, value, right, operand, number)?,
+            (Some(op), Some(number)) => {
+                self.compute(&Operator { op, operand, number }, value, right)?
+            }
             _ => right,
         };
         if self.skip == 0 {
@@ -216,7 +227,7 @@ impl<'e, 't> Evaluator<'e, 't> {
                     // `**` is right-associative, the others are not.
                     let tighter = precedence(op) + u8::from(op != ArithBinary::Pow);
                     let (right, _) = self.nested(|e| e.binary(tighter))?;
-                    left = self.compute(op, left, right, operand, number)?;
+                    left = self.compute(&Operator { op, operand, number }, left, right)?;
                 }
                 _ => return Ok((left, target)),
             }
@@ -382,14 +393,8 @@ impl<'e, 't> Evaluator<'e, 't> {
         usize::MAX
     }
 
-    fn compute(
-        &self,
-        op: ArithBinary,
-        left: i64,
-        right: i64,
-        operand: usize,
-        number: usize,
-    ) -> Result<i64> {
+    fn compute(&self, operator: &Operator, left: i64, right: i64) -> Result<i64> {
+        let &Operator { op, operand, number } = operator;
         let fails = match self.explain {
             Some(wanted) => wanted == number,
             None if self.skip > 0 && op == ArithBinary::Pow && right < 0 => true,

@@ -101,35 +101,40 @@ impl<'t> Walk<'_, 't> {
                 self.skipped(other)?;
                 self.value(branch, depth)
             }
-            ArithExpr::Assign(op, target, value) => self.assign(expr, *op, target, value, depth),
+            ArithExpr::Assign(op, ..) => self.assign(expr, *op, depth),
             ArithExpr::Step { increment, prefix, target } => {
-                let delta = if *increment { 1 } else { -1 };
                 self.before_side_effect(expr)?;
-                let (old, new) = match &**target {
-                    ArithExpr::Var(name) => {
-                        let old = variable::read(self.env, name, &Depth::TOP)?;
-                        let new = old.wrapping_add(delta);
-                        self.assigned = true;
-                        variable::write(self.env, name, new)?;
-                        (old, new)
-                    }
-                    ArithExpr::Element(name, index) => {
-                        variable::require_array(self.env, name)?;
-                        let place = self.element(name, index, depth)?;
-                        let old = place.read(self.env, &Depth::TOP)?;
-                        let new = old.wrapping_add(delta);
-                        self.assigned = true;
-                        place.write(self.env, new)?;
-                        (old, new)
-                    }
-                    _ => return Err(Fail::AsText),
-                };
+                let delta = if *increment { 1 } else { -1 };
+                let (old, new) = self.step(target, delta, depth)?;
                 Ok(if *prefix { new } else { old })
             }
             ArithExpr::Comma(left, right) => {
                 self.value(left, depth)?;
                 self.value(right, depth)
             }
+        }
+    }
+
+    /// Adds to a variable; its value before and after.
+    fn step(&mut self, target: &'t ArithExpr, delta: i64, depth: u32) -> Result<(i64, i64), Fail> {
+        match target {
+            ArithExpr::Var(name) => {
+                let old = variable::read(self.env, name, &Depth::TOP)?;
+                let new = old.wrapping_add(delta);
+                self.assigned = true;
+                variable::write(self.env, name, new)?;
+                Ok((old, new))
+            }
+            ArithExpr::Element(name, index) => {
+                variable::require_array(self.env, name)?;
+                let place = self.element(name, index, depth)?;
+                let old = place.read(self.env, &Depth::TOP)?;
+                let new = old.wrapping_add(delta);
+                self.assigned = true;
+                place.write(self.env, new)?;
+                Ok((old, new))
+            }
+            _ => Err(Fail::AsText),
         }
     }
 
@@ -166,11 +171,10 @@ impl<'t> Walk<'_, 't> {
         &mut self,
         expr: &'t ArithExpr,
         op: Option<ArithBinary>,
-        target: &'t ArithExpr,
-        value: &'t ArithExpr,
         depth: u32,
     ) -> Result<i64, Fail> {
-        match target {
+        let ArithExpr::Assign(_, target, value) = expr else { return Err(Fail::AsText) };
+        match &**target {
             ArithExpr::Var(name) => {
                 let old = match op {
                     Some(_) => self.variable(name)?,
