@@ -37,7 +37,7 @@ const MAX_RECURSION: u32 = 1023;
 /// # Errors
 /// bash's messages, without a prefix: `1/0: division by 0 (error token is "0")`.
 pub fn eval(env: &mut dyn Env, arith: &Arith) -> Result<i64, ExpandError> {
-    if let Some(expr) = arith.expr.as_ref().filter(|_| !has_quoted_tilde(&arith.word)) {
+    if let Some(expr) = &arith.expr {
         match tree::eval(env, expr) {
             Ok(value) => return Ok(value),
             Err(tree::Fail::Error(error)) => return Err(*error),
@@ -52,15 +52,9 @@ pub fn eval(env: &mut dyn Env, arith: &Arith) -> Result<i64, ExpandError> {
     text::eval(env, &source, origin(&arith.word), 0)
 }
 
-/// A `~` makes bash expand the text, and so remove quotes from subscripts.
-fn has_quoted_tilde(word: &Word) -> bool {
-    word.raw.contains(&b'~') && word.raw.iter().any(|b| matches!(b, b'\'' | b'"'))
-}
-
 /// Without expansions in it, a text is as raw as a variable's value.
 fn origin(word: &Word) -> text::Origin {
-    let plain = word.parts.iter().all(|part| matches!(part, WordPart::Quoted(_)));
-    match plain && !word.raw.contains(&b'~') {
+    match word.parts.iter().all(|part| matches!(part, WordPart::Quoted(_))) {
         true => text::Origin::Raw,
         false => text::Origin::Expanded,
     }

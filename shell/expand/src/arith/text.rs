@@ -121,15 +121,7 @@ impl<'e, 't> Evaluator<'e, 't> {
     }
 
     fn advance(&mut self) -> Result<()> {
-        let behind_value = self.scanner.is_behind_value();
         self.token = self.scanner.next()?;
-        if let Token::Name(name) = self.token
-            && behind_value
-            && !self.scanner.assignment_follows()
-        {
-            // A syntax error, but bash looks at a variable's value as it reads its name.
-            self.read(name)?;
-        }
         Ok(())
     }
 
@@ -397,7 +389,6 @@ impl<'e, 't> Evaluator<'e, 't> {
         let &Operator { op, operand, number } = operator;
         let fails = match self.explain {
             Some(wanted) => wanted == number,
-            None if self.skip > 0 && op == ArithBinary::Pow && right < 0 => true,
             None if self.skip > 0 => return Ok(binary(op, left, right).unwrap_or(0)),
             None => false,
         };

@@ -140,10 +140,6 @@ impl<'t> Walk<'_, 't> {
 
     /// What is not evaluated must still be an expression once its `$x` are expanded.
     fn skipped(&mut self, expr: &'t ArithExpr) -> Result<(), Fail> {
-        if !self.assigned && any(expr, is_power) {
-            // Bash looks at its exponent nevertheless.
-            return Err(Fail::AsText);
-        }
         if !self.tree_has_param() {
             return Ok(());
         }
@@ -224,11 +220,11 @@ impl<'t> Walk<'_, 't> {
         }
     }
 
-    /// An assignment that is not the last thing to happen, in a tree with `$x` or a power that may
-    /// be skipped: the text way, while nothing has happened yet.
+    /// An assignment that is not the last thing to happen, in a tree with `$x`: the text way, while
+    /// nothing has happened yet.
     fn before_side_effect(&mut self, expr: &ArithExpr) -> Result<(), Fail> {
         let inner = !self.assigned && !std::ptr::eq(expr, self.root);
-        if inner && (self.tree_has_param() || any(self.root, skips_power)) {
+        if inner && self.tree_has_param() {
             return Err(Fail::AsText);
         }
         Ok(())
@@ -276,7 +272,7 @@ impl<'t> Walk<'_, 't> {
             return Ok(Place::Element(base, key, Cow::Borrowed(&index.raw)));
         }
         if let Some(place) = variable::whole(self.env, name, &base, &index.raw) {
-            if !self.assigned && (self.tree_has_param() || any(self.root, skips_power)) {
+            if !self.assigned && self.tree_has_param() {
                 // The complaint must not come twice.
                 return Err(Fail::AsText);
             }
@@ -377,22 +373,6 @@ fn find(root: &ArithExpr, failed: &ArithExpr, count: &mut usize) -> bool {
         }
     }
     false
-}
-
-/// A choice with a power in what it may skip.
-fn skips_power(expr: &ArithExpr) -> bool {
-    match expr {
-        ArithExpr::LogicalAnd(_, right) | ArithExpr::LogicalOr(_, right) => any(right, is_power),
-        ArithExpr::Ternary(_, yes, no) => any(yes, is_power) || any(no, is_power),
-        _ => false,
-    }
-}
-
-fn is_power(expr: &ArithExpr) -> bool {
-    matches!(
-        expr,
-        ArithExpr::Binary(ArithBinary::Pow, ..) | ArithExpr::Assign(Some(ArithBinary::Pow), ..)
-    )
 }
 
 fn is_param(expr: &ArithExpr) -> bool {

@@ -43,7 +43,7 @@ pub(super) enum Place<'n> {
     Scalar(Cow<'n, [u8]>),
     /// The array, the element, and the subscript as it was written.
     Element(Cow<'n, [u8]>, OwnedKey, Cow<'n, [u8]>),
-    /// `a[@]`, `a[*]`, `a[]` of an indexed array, with bash's complaint: 0, and not assigned.
+    /// `a[@]`, `a[*]`, `a[]` of an indexed array, with a complaint: 0, and not assigned.
     Nothing {
         name: Vec<u8>,
         subscript: Vec<u8>,
@@ -79,28 +79,16 @@ impl<'n> Place<'n> {
                 }
             }
             Place::Nothing { name, subscript } => {
-                let message = ExpandError::bad_subscript(name, subscript).message();
-                env.warn(&message)?;
-                if subscript.is_empty() {
-                    env.warn(&message)?;
-                }
+                env.warn(&ExpandError::bad_subscript(name, subscript).message())?;
                 return Ok(0);
             }
             // An unset element of an array that exists counts as 0 even under `set -u`.
-            Place::Element(name, key, written) => match env.get(name) {
+            Place::Element(name, key, _) => match env.get(name) {
                 None if env.options().nounset && !env.is_declared(name) => {
                     return Err(ExpandError::unbound(name, Asked::Expression));
                 }
                 _ if matches!(key, OwnedKey::Name(key) if key.is_empty()) => {
-                    match written.is_empty() {
-                        true => {
-                            let message = [name, b"[]: bad array subscript".as_slice()].concat();
-                            env.warn(&message)?;
-                            env.warn(&message)?;
-                        }
-                        // Expanded here, as in an operand of `let`.
-                        false => env.warn(&[name, b": bad array subscript".as_slice()].concat())?,
-                    }
+                    env.warn(&[name, b": bad array subscript".as_slice()].concat())?;
                     None
                 }
                 None => {
@@ -132,9 +120,6 @@ impl<'n> Place<'n> {
                 not_an_identifier(env, &text)
             }
             Place::Scalar(name) => env.set(name, text),
-            Place::Nothing { name, subscript } if subscript.is_empty() => {
-                not_an_identifier(env, &[name, b"[]".as_slice()].concat())
-            }
             Place::Nothing { name, subscript } => {
                 env.warn(&ExpandError::bad_subscript(name, subscript).message())
             }
@@ -151,10 +136,7 @@ impl<'n> Place<'n> {
                 }
             }
             Place::Element(name, OwnedKey::Name(key), written) if key.is_empty() => {
-                if !written.is_empty() {
-                    return env.warn(&[&**name, b"[", written, b"]: bad array subscript"].concat());
-                }
-                not_an_identifier(env, &[&**name, b"[]"].concat())
+                env.warn(&[&**name, b"[", written, b"]: bad array subscript"].concat())
             }
             Place::Element(name, OwnedKey::Name(key), _) => {
                 match env.set_element(name, Key::Name(key), text) {

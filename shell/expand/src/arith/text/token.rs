@@ -85,11 +85,6 @@ impl<'t> Scanner<'t> {
         rest.first() == Some(&b'=') && rest.get(1) != Some(&b'=')
     }
 
-    /// Whether an operand came before, so that only an operator can follow.
-    pub(super) fn is_behind_value(&self) -> bool {
-        self.before != Before::Operator
-    }
-
     fn rest(&self) -> &'t [u8] {
         self.source.get(self.at..).unwrap_or_default()
     }
@@ -115,35 +110,12 @@ impl<'t> Scanner<'t> {
             };
             return Err(self.error(message, self.start));
         }
-        if let Token::Name(_) = token {
-            self.look_behind_names()?;
-        }
         self.before = match token {
             Token::Name(_) => Before::Name,
             Token::Number(_) | Token::Close | Token::PostIncrement(_) => Before::Value,
             _ => Before::Operator,
         };
         Ok(token)
-    }
-
-    /// bash looks for an `=` behind a name, over further names: what is no token there is
-    /// the error, not the second name.
-    fn look_behind_names(&self) -> Result<(), ExpandError> {
-        let mut ahead = Scanner { before: Before::Name, ..*self };
-        loop {
-            ahead.at += blank_run(ahead.rest());
-            ahead.start = ahead.at;
-            let rest = ahead.rest();
-            match rest.first() {
-                Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => drop(ahead.name()?),
-                Some(b'0'..=b'9') => return ahead.number().map(drop),
-                Some(_) if ahead.operator(rest).0 == Token::Unknown => {
-                    let message = "syntax error: invalid arithmetic operator";
-                    return Err(ahead.error(message, ahead.start));
-                }
-                _ => return Ok(()),
-            }
-        }
     }
 
     fn number(&mut self) -> Result<Token<'t>, ExpandError> {
