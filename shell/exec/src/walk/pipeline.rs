@@ -31,7 +31,7 @@ struct RanStages {
     /// It is no compound command whose redirections failed.
     begun: bool,
     /// Of each, if there are several.
-    statuses: Rc<Vec<i32>>,
+    statuses: Option<Rc<Vec<i32>>>,
 }
 
 /// The line of a pipeline's first command.
@@ -64,7 +64,9 @@ impl Shell<'_> {
         }?;
         if p.stages.len() > 1 {
             self.note_last_subshell(p, ran.status, trapped)?;
-            self.state.pipe_status = PipeStatus::Many(ran.statuses);
+            if let Some(statuses) = ran.statuses {
+                self.state.pipe_status = PipeStatus::Many(statuses);
+            }
         }
         if p.negated {
             // Of a compound command whose redirections failed bash does not negate that.
@@ -89,6 +91,7 @@ impl Shell<'_> {
     }
 
     /// Runs the stages: the pipeline's status, and the statuses of several.
+    #[inline]
     fn stages_of(&mut self, p: &Pipeline) -> Result<RanStages, Unwind> {
         let [stage] = p.stages.as_slice() else {
             let statuses = self.run_stages(&p.stages)?;
@@ -97,7 +100,7 @@ impl Shell<'_> {
                 false => statuses.last(),
             };
             let status = last.copied().unwrap_or(0);
-            return Ok(RanStages { status, begun: true, statuses: Rc::new(statuses) });
+            return Ok(RanStages { status, begun: true, statuses: Some(Rc::new(statuses)) });
         };
         let r = self.one_stage(&stage.command, p.negated);
         if p.negated && matches!(r, Err(Unwind::Break(_) | Unwind::Continue(_))) {
@@ -105,7 +108,7 @@ impl Shell<'_> {
             self.state.status = i32::from(self.state.status == 0);
         }
         let Ran { status, begun } = r?;
-        Ok(RanStages { status, begun, statuses: Rc::default() })
+        Ok(RanStages { status, begun, statuses: None })
     }
 
     /// To bash a subshell that ends a pipeline fails twice: by itself, then as the pipeline.

@@ -257,10 +257,16 @@ impl<'t> Printer<'t> {
 /// Whether a list ends in a `!` or `time` without a command: then it needs something between that and a parenthesis,
 /// which bash's layout does not have.
 fn ends_in_prefix(list: &List) -> bool {
-    let last = list.items.last().filter(|item| !item.background);
-    last.is_some_and(|item| {
-        let and_or = &item.and_or;
-        let pipeline = and_or.rest.last().map_or(&and_or.first, |(_, pipeline)| pipeline);
-        pipeline.stages.is_empty()
-    })
+    last_pipeline(list).is_some_and(|pipeline| pipeline.stages.is_empty())
+}
+
+/// Whether the last of `list` is a `!` without a command.
+pub(super) fn ends_in_not(list: &List) -> bool {
+    last_pipeline(list)
+        .is_some_and(|pipeline| pipeline.stages.is_empty() && pipeline.timed.is_none())
+}
+
+fn last_pipeline(list: &List) -> Option<&Pipeline> {
+    let and_or = &list.items.last().filter(|item| !item.background)?.and_or;
+    Some(and_or.rest.last().map_or(&and_or.first, |(_, pipeline)| pipeline))
 }

@@ -118,8 +118,12 @@ pub(crate) fn substitution_as_run(out: &mut Vec<u8>, list: &List) {
 
 fn inside<'t>(out: &mut Vec<u8>, list: &'t List, mut p: Printer<'t>) {
     p.substitution = true;
+    p.reads_back = !p.as_run;
     p.list(list);
     p.docs(b"");
+    if p.reads_back && compound::ends_in_not(list) {
+        p.put(b";");
+    }
     if p.out.first() == Some(&b'(') {
         // `$((` would be arithmetic.
         out.push(b' ');
@@ -154,7 +158,8 @@ struct Printer<'t> {
     nested: bool,
     /// What bash prints is wanted even where that does not parse.
     as_run: bool,
-    /// What parses to the same tree is wanted, though bash prints it otherwise.
+    /// What parses to the same tree is wanted, though bash prints it otherwise; so it is in every
+    /// substitution, whose text is kept from the first reading on.
     reads_back: bool,
     /// Functions around this place; inside one, every command has its own line.
     in_function: u32,
