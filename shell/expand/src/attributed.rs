@@ -52,7 +52,7 @@ impl Text {
     }
 
     fn push(&mut self, text: &[u8], origin: Origin) {
-        if text.is_empty() && origin != Origin::Quoted {
+        if text.is_empty() && (origin != Origin::Quoted || self.ends_quoted()) {
             return;
         }
         if let Some(shared) = self.shared.take() {
@@ -61,6 +61,11 @@ impl Text {
         }
         self.bytes.extend_from_slice(text);
         self.note_run(origin);
+    }
+
+    fn ends_quoted(&self) -> bool {
+        let quoted = |run: &Run| run.origin == Origin::Quoted;
+        self.shared.is_some() || self.runs.last().is_some_and(quoted)
     }
 
     fn push_owned(&mut self, text: Vec<u8>, origin: Origin) {
@@ -199,6 +204,8 @@ mod tests {
         let value = str_of(b"a b".to_vec());
         let mut phrase = Phrase::default();
         phrase.push_shared(value.clone());
+        // The quotes around it.
+        phrase.push(b"", Origin::Quoted);
         assert!(matches!(phrase.join(), Field::Shared(text) if Rc::ptr_eq(&text, &value)));
     }
 
