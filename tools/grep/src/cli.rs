@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Arg, Opt, Spec};
 use box_applet::{Ctx, Exit};
 use box_text::glob::{self, Pattern};
 
@@ -411,12 +411,9 @@ fn context_digits(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
         }
         let short = arg.len() > 1 && arg[0] == b'-' && arg[1] != b'-';
         if !short {
-            let takes_next = arg.starts_with(b"--")
-                && !arg.contains(&b'=')
-                && SPEC.options.iter().any(|o| {
-                    matches!(o.arg, box_applet::opts::Arg::Required(_))
-                        && o.long.as_bytes() == &arg[2..]
-                });
+            let long = arg.strip_prefix(b"--");
+            let takes = long.and_then(|name| SPEC.argument_of_long(name));
+            let takes_next = matches!(takes, Some(Arg::Required(_)));
             out.push(arg.clone());
             if takes_next {
                 out.extend(rest.next().cloned());
@@ -432,10 +429,7 @@ fn context_digits(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
                 continue;
             }
             kept.push(c);
-            let takes = SPEC.options.iter().any(|o| {
-                o.short && o.id == char::from(c) && !matches!(o.arg, box_applet::opts::Arg::No)
-            });
-            if takes {
+            if SPEC.argument_of(c).is_some_and(|arg| arg != Arg::No) {
                 kept.extend_from_slice(&arg[i + 1..]);
                 takes_next = i + 1 == arg.len();
                 break;

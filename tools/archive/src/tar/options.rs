@@ -3,7 +3,7 @@
 use box_text::time::Zone;
 use std::io::{BufRead, Read, Write};
 
-use box_applet::opts::{Opt, Spec, UsageError};
+use box_applet::opts::{Arg, Opt, Spec, UsageError};
 use box_applet::{Ctx, Exit};
 
 use super::select::{Excludes, Names};
@@ -196,11 +196,8 @@ fn modern(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut rest = rest.iter();
     let mut out = Vec::new();
     for &c in first {
-        let takes = SPEC.options.iter().any(|o| {
-            o.short && o.id == char::from(c) && matches!(o.arg, box_applet::opts::Arg::Required(_))
-        });
         out.push(vec![b'-', c]);
-        if takes {
+        if let Some(Arg::Required(_)) = SPEC.argument_of(c) {
             out.extend(rest.next().cloned());
         }
     }

@@ -1,0 +1,46 @@
+//! The text of `--help`, as GNU lays it out.
+
+use super::{Arg, Form};
+
+/// Column where explanations begin.
+const COLUMN: usize = 30;
+
+/// Usage line, what the command does, a row for each option, and what follows them.
+pub(super) fn text(name: &str, usage: &str, about: &str, forms: &[&Form], after: &str) -> String {
+    let mut text = format!("Usage: {name} {usage}\n{about}\n");
+    if !forms.is_empty() {
+        text.push('\n');
+    }
+    for form in forms {
+        let left = written(form);
+        if left.len() < COLUMN {
+            text.push_str(&format!("{left:<COLUMN$}{}\n", form.help));
+        } else {
+            text.push_str(&format!("{left}\n{:COLUMN$}{}\n", "", form.help));
+        }
+    }
+    text.push_str("      --help                  display this help and exit\n");
+    text.push_str("      --version               output version information and exit\n");
+    if !after.is_empty() {
+        text.push('\n');
+        text.push_str(after);
+        text.push('\n');
+    }
+    text
+}
+
+/// `  -n, --lines=NUM`
+fn written(form: &Form) -> String {
+    let short = form.short.map_or("  ".to_string(), |c| format!("-{c}"));
+    let has_long = !form.long.is_empty();
+    let comma = if form.short.is_some() && has_long { ", " } else { "  " };
+    let long = if has_long { format!("--{}", form.long) } else { String::new() };
+    let arg = match form.arg {
+        Arg::No => String::new(),
+        Arg::Required(a) if has_long => format!("={a}"),
+        Arg::Required(a) => format!(" {a}"),
+        Arg::Optional(a) if has_long => format!("[={a}]"),
+        Arg::Optional(a) => format!("[{a}]"),
+    };
+    format!("  {short}{comma}{long}{arg}")
+}

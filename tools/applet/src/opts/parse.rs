@@ -1,0 +1,215 @@
+//! Arguments to options and operands, as `getopt_long(3)` does it. Options are numbers of rows here,
+//! so that this code exists once however many enums of options there are.
+
+use super::{Arg, Form};
+
+/// A command line that does not fit; the text is GNU's, without the `NAME: ` prefix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UsageError {
+    /// What is wrong with it.
+    Message(String),
+    /// `--help` was asked for.
+    Help,
+    /// `--version` was asked for.
+    Version,
+}
+
+/// Options by their rows, and operands.
+pub(super) struct Words {
+    pub options: Vec<(usize, Option<Vec<u8>>)>,
+    pub operands: Vec<Vec<u8>>,
+}
+
+/// Parses `args`; `same` says whether two rows are spellings of one option.
+pub(super) fn parse(
+    forms: &[&Form],
+    same: &dyn Fn(usize, usize) -> bool,
+    posix_order: bool,
+    args: &[Vec<u8>],
+) -> Result<Words, UsageError> {
+    let mut operands = Vec::new();
+    let mut parser = Parser { forms, same, rest: args.iter(), options: Vec::new() };
+    while let Some(arg) = parser.rest.next() {
+        if arg == b"--" {
+            operands.extend(parser.rest.by_ref().cloned());
+        } else if let Some(long) = arg.strip_prefix(b"--") {
+            parser.long(long)?;
+        } else if arg.len() > 1 && arg[0] == b'-' {
+            parser.cluster(&arg[1..])?;
+        } else {
+            operands.push(arg.clone());
+            if posix_order {
+                operands.extend(parser.rest.by_ref().cloned());
+            }
+        }
+    }
+    Ok(Words { options: parser.options, operands })
+}
+
+struct Parser<'a> {
+    forms: &'a [&'a Form],
+    same: &'a dyn Fn(usize, usize) -> bool,
+    rest: std::slice::Iter<'a, Vec<u8>>,
+    options: Vec<(usize, Option<Vec<u8>>)>,
+}
+
+impl Parser<'_> {
+    /// `--NAME` or `--NAME=VALUE`, without the dashes.
+    fn long(&mut self, text: &[u8]) -> Result<(), UsageError> {
+        let (name, attached) = match text.iter().position(|&c| c == b'=') {
+            Some(i) => (&text[..i], Some(text[i + 1..].to_vec())),
+            None => (text, None),
+        };
+        let row = self.find_long(name)?;
+        let Form { long, arg, .. } = self.forms[row];
+        let value = match (arg, attached) {
+            (Arg::No, Some(_)) => {
+                return Err(message(format!("option '--{long}' doesn't allow an argument")));
+            }
+            (Arg::Required(_), None) => match self.rest.next() {
+                Some(next) => Some(next.clone()),
+                None => return Err(message(format!("option '--{long}' requires an argument"))),
+            },
+            (_, attached) => attached,
+        };
+        self.options.push((row, value));
+        Ok(())
+    }
+
+    /// The row of a long name or of what it may be abbreviated to.
+    fn find_long(&self, name: &[u8]) -> Result<usize, UsageError> {
+        let rows = self.forms.iter().enumerate().filter(|(_, f)| !f.long.is_empty());
+        let begins: Vec<usize> =
+            rows.filter(|(_, f)| f.long.as_bytes().starts_with(name)).map(|(row, _)| row).collect();
+        if let Some(exact) = begins.iter().find(|row| self.forms[**row].long.as_bytes() == name) {
+            return Ok(*exact);
+        }
+        let shown = String::from_utf8_lossy(name);
+        match begins.as_slice() {
+            [] if name == b"help" => Err(UsageError::Help),
+            [] if name == b"version" => Err(UsageError::Version),
+            [] => Err(message(format!("unrecognized option '--{shown}'"))),
+            // Spellings of one option (`--color`, `--colour`) are not ambiguous.
+            [first, others @ ..] if others.iter().all(|row| (self.same)(*first, *row)) => {
+                Ok(*first)
+            }
+            several => {
+                let names = several.iter().map(|row| format!("'--{}'", self.forms[*row].long));
+                let list = names.collect::<Vec<_>>().join(" ");
+                Err(message(format!("option '--{shown}' is ambiguous; possibilities: {list}")))
+            }
+        }
+    }
+
+    /// Letters after one dash; the first that takes an argument takes the rest.
+    fn cluster(&mut self, letters: &[u8]) -> Result<(), UsageError> {
+        for (at, &letter) in letters.iter().enumerate() {
+            let letter = char::from(letter);
+            let Some(row) = self.forms.iter().position(|f| f.short == Some(letter)) else {
+                return Err(message(format!("invalid option -- '{letter}'")));
+            };
+            let attached = letters.get(at + 1..).filter(|rest| !rest.is_empty());
+            let attached = attached.map(<[u8]>::to_vec);
+            let value = match self.forms[row].arg {
+                Arg::No => {
+                    self.options.push((row, None));
+                    continue;
+                }
+                Arg::Optional(_) => attached,
+                Arg::Required(_) => match attached.or_else(|| self.rest.next().cloned()) {
+                    None => {
+                        return Err(message(format!("option requires an argument -- '{letter}'")));
+                    }
+                    value => value,
+                },
+            };
+            self.options.push((row, value));
+            break;
+        }
+        Ok(())
+    }
+}
+
+fn message(text: String) -> UsageError {
+    UsageError::Message(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Opt, Spec};
+    use super::UsageError;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Flag {
+        Lines,
+        Quiet,
+        Color,
+        Columns,
+    }
+    use Flag::*;
+
+    const SPEC: Spec<Flag> = Spec {
+        usage: "",
+        about: "",
+        options: &[
+            Opt::new(Lines, 'n', "lines", "").takes("NUM"),
+            Opt::new(Quiet, 'q', "quiet", ""),
+            Opt::long(Color, "color", "").may_take("WHEN"),
+            Opt::long(Color, "colour", "the same").may_take("WHEN"),
+            Opt::new(Columns, 'C', "columns", ""),
+        ],
+        after: "",
+        posix_order: false,
+    };
+
+    type Given = (Flag, Option<&'static str>);
+
+    fn check(args: &[&str], options: &[Given], operands: &[&str]) {
+        let bytes: Vec<Vec<u8>> = args.iter().map(|a| a.as_bytes().to_vec()).collect();
+        let parsed = SPEC.parse(&bytes).unwrap();
+        let want: Vec<_> =
+            options.iter().map(|(id, v)| (*id, v.map(|v| v.as_bytes().to_vec()))).collect();
+        assert_eq!(parsed.options, want, "{args:?}");
+        let want: Vec<_> = operands.iter().map(|o| o.as_bytes().to_vec()).collect();
+        assert_eq!(parsed.operands, want, "{args:?}");
+    }
+
+    // The rules are those of getopt_long(3).
+    #[test]
+    fn accepted() {
+        check(&["-qn3", "a"], &[(Quiet, None), (Lines, Some("3"))], &["a"]);
+        check(&["-n", "-q"], &[(Lines, Some("-q"))], &[]);
+        check(&["a", "-q", "--", "-n"], &[(Quiet, None)], &["a", "-n"]);
+        check(&["--li=3", "--lines", "4"], &[(Lines, Some("3")), (Lines, Some("4"))], &[]);
+        check(&["--colo", "--color=x", "-"], &[(Color, None), (Color, Some("x"))], &["-"]);
+    }
+
+    #[test]
+    fn operands_first() {
+        let spec = Spec { posix_order: true, ..SPEC };
+        let args = ["-q", "a", "-n"].map(|a| a.as_bytes().to_vec());
+        let parsed = spec.parse(&args).unwrap();
+        assert!(parsed.has(Quiet) && !parsed.has(Lines));
+        assert_eq!(parsed.operands, args[1..]);
+    }
+
+    // The texts are those of glibc's getopt_long, whose prefix is left to the caller.
+    #[test]
+    fn refused() {
+        for (arg, want) in [
+            ("-x", "invalid option -- 'x'"),
+            ("-n", "option requires an argument -- 'n'"),
+            ("--lines", "option '--lines' requires an argument"),
+            ("--quiet=1", "option '--quiet' doesn't allow an argument"),
+            ("--nothing", "unrecognized option '--nothing'"),
+            (
+                "--col",
+                "option '--col' is ambiguous; possibilities: '--color' '--colour' '--columns'",
+            ),
+        ] {
+            let refused = SPEC.parse(&[arg.as_bytes().to_vec()]);
+            assert_eq!(refused, Err(UsageError::Message(want.to_string())), "{arg}");
+        }
+        assert_eq!(SPEC.parse(&[b"--help".to_vec()]), Err(UsageError::Help));
+    }
+}

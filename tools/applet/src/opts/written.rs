@@ -1,0 +1,50 @@
+//! What was written on a command line.
+
+/// Options in the order they were written, and operands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parsed<I = char> {
+    /// Each option with its argument, if it has one.
+    pub options: Vec<(I, Option<Vec<u8>>)>,
+    /// What is no option, in order.
+    pub operands: Vec<Vec<u8>>,
+}
+
+impl<I> Default for Parsed<I> {
+    fn default() -> Parsed<I> {
+        Parsed { options: Vec::new(), operands: Vec::new() }
+    }
+}
+
+impl<I: Copy + PartialEq> Parsed<I> {
+    /// Whether the option was given.
+    pub fn has(&self, id: I) -> bool {
+        self.options.iter().any(|(i, _)| *i == id)
+    }
+
+    /// How often the option was given.
+    pub fn count(&self, id: I) -> usize {
+        self.options.iter().filter(|(i, _)| *i == id).count()
+    }
+
+    /// The argument of the option's last use.
+    pub fn last(&self, id: I) -> Option<&[u8]> {
+        let found = self.options.iter().rev().find(|(i, _)| *i == id)?;
+        found.1.as_deref()
+    }
+
+    /// All arguments of the option, in order.
+    pub fn all(&self, id: I) -> impl Iterator<Item = &[u8]> {
+        self.options.iter().filter(move |(i, _)| *i == id).filter_map(|(_, v)| v.as_deref())
+    }
+
+    /// The option among `ids` that was given last.
+    pub fn last_of(&self, ids: &[I]) -> Option<I> {
+        self.options.iter().rev().map(|(i, _)| *i).find(|i| ids.contains(i))
+    }
+
+    /// What the option given last means, by a table of options and their meanings.
+    pub fn choice<T: Copy>(&self, choices: &[(I, T)]) -> Option<T> {
+        let meaning = |id: I| choices.iter().find(|(i, _)| *i == id).map(|(_, meaning)| *meaning);
+        self.options.iter().rev().find_map(|(i, _)| meaning(*i))
+    }
+}
