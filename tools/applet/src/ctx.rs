@@ -15,7 +15,9 @@ use crate::{Env, Input, Output, Table};
 pub struct Exit(pub u8);
 
 impl Exit {
+    /// All went well.
     pub const SUCCESS: Exit = Exit(0);
+    /// Something went wrong.
     pub const FAILURE: Exit = Exit(1);
     /// GNU's usage error of `grep`, `diff`, `sort`, `ls`; the shell's of builtins.
     pub const USAGE: Exit = Exit(2);

@@ -165,6 +165,12 @@ impl<I: Copy + PartialEq> Spec<I> {
         named.find(|o| o.form.long.as_bytes() == name).map(|o| o.form.arg)
     }
 
+    /// Whether a word that is an option takes the word after it as its argument.
+    pub fn takes_next(&self, word: &[u8]) -> bool {
+        let same = |a: usize, b: usize| self.options[a].id == self.options[b].id;
+        parse::takes_next(&self.forms(), &same, word)
+    }
+
     /// The `--help` text.
     pub fn help(&self, name: &str) -> String {
         help::text(name, self.usage, self.about, &self.forms(), self.after)

@@ -28,6 +28,7 @@ pub struct Input {
 }
 
 impl Input {
+    /// A reader of a source, with an empty buffer.
     pub fn new(source: Source) -> Input {
         Input { source, buf: Vec::new(), pos: 0, offset: 0 }
     }

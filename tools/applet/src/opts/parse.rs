@@ -46,6 +46,28 @@ pub(super) fn parse(
     Ok(Words { options: parser.options, operands })
 }
 
+/// Whether a word that is an option takes the next word as its argument.
+pub(super) fn takes_next(
+    forms: &[&Form],
+    same: &dyn Fn(usize, usize) -> bool,
+    word: &[u8],
+) -> bool {
+    let parser = Parser { forms, same, rest: [].iter(), options: Vec::new() };
+    let required = |row: usize| matches!(forms[row].arg, Arg::Required(_));
+    if let Some(long) = word.strip_prefix(b"--") {
+        return !long.contains(&b'=') && parser.find_long(long).is_ok_and(required);
+    }
+    let letters = word.strip_prefix(b"-").unwrap_or_default();
+    for (at, letter) in letters.iter().enumerate() {
+        match parser.find_short(*letter) {
+            Some(row) if forms[row].arg == Arg::No => {}
+            Some(row) => return required(row) && at + 1 == letters.len(),
+            None => return false,
+        }
+    }
+    false
+}
+
 struct Parser<'a> {
     forms: &'a [&'a Form],
     same: &'a dyn Fn(usize, usize) -> bool,
@@ -101,13 +123,17 @@ impl Parser<'_> {
         }
     }
 
+    fn find_short(&self, letter: u8) -> Option<usize> {
+        self.forms.iter().position(|f| f.short == Some(char::from(letter)))
+    }
+
     /// Letters after one dash; the first that takes an argument takes the rest.
     fn cluster(&mut self, letters: &[u8]) -> Result<(), UsageError> {
         for (at, &letter) in letters.iter().enumerate() {
-            let letter = char::from(letter);
-            let Some(row) = self.forms.iter().position(|f| f.short == Some(letter)) else {
-                return Err(message(format!("invalid option -- '{letter}'")));
+            let Some(row) = self.find_short(letter) else {
+                return Err(message(format!("invalid option -- '{}'", char::from(letter))));
             };
+            let letter = char::from(letter);
             let attached = letters.get(at + 1..).filter(|rest| !rest.is_empty());
             let attached = attached.map(<[u8]>::to_vec);
             let value = match self.forms[row].arg {
@@ -191,6 +217,13 @@ mod tests {
         let parsed = spec.parse(&args).unwrap();
         assert!(parsed.has(Quiet) && !parsed.has(Lines));
         assert_eq!(parsed.operands, args[1..]);
+    }
+
+    #[test]
+    fn words_that_take_the_next() {
+        let takes = |word: &str| SPEC.takes_next(word.as_bytes());
+        assert!(["-n", "-qn", "--lines", "--li"].iter().all(|word| takes(word)));
+        assert!(!["-q", "-n3", "-x", "--lines=3", "--color", "--col"].iter().any(|w| takes(w)));
     }
 
     // The texts are those of glibc's getopt_long, whose prefix is left to the caller.

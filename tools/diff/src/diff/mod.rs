@@ -10,7 +10,7 @@ mod tree;
 use box_text::time::Zone;
 use std::io::{self, Read, Write};
 
-use box_applet::opts::{Arg, Opt, Spec};
+use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
 use box_sys::{Kind, Stat, meta, strerror};
 use box_text::regex::{Options as RegexOptions, Regex, Syntax};
@@ -28,21 +28,9 @@ const SPEC: Spec = Spec {
         Opt::flag('q', "brief", "report only when files differ"),
         Opt::flag('s', "report-identical-files", "report when two files are the same"),
         Opt::flag('c', "", "output 3 lines of copied context"),
-        Opt {
-            id: 'C',
-            short: true,
-            long: "context",
-            arg: Arg::Optional("NUM"),
-            help: "output NUM lines of copied context",
-        },
+        Opt::optional('C', "context", "NUM", "output NUM lines of copied context"),
         Opt::flag('u', "", "output 3 lines of unified context"),
-        Opt {
-            id: 'U',
-            short: true,
-            long: "unified",
-            arg: Arg::Optional("NUM"),
-            help: "output NUM lines of unified context",
-        },
+        Opt::optional('U', "unified", "NUM", "output NUM lines of unified context"),
         Opt::flag('e', "ed", "output an ed script"),
         Opt::flag('y', "side-by-side", "output in two columns"),
         Opt::value('\u{9}', "tabsize", "NUM", "tab stops every NUM (default 8) print columns")
@@ -74,13 +62,8 @@ const SPEC: Spec = Spec {
             .long_only(),
         Opt::flag('d', "minimal", "try hard to find a smaller set of changes"),
         Opt::flag('\u{6}', "speed-large-files", "accepted and ignored").long_only(),
-        Opt {
-            id: '\u{7}',
-            short: false,
-            long: "color",
-            arg: Arg::Optional("WHEN"),
-            help: "color output; WHEN is never, always or auto",
-        },
+        Opt::optional('\u{7}', "color", "WHEN", "color output; WHEN is never, always or auto")
+            .long_only(),
         Opt::value('\u{8}', "horizon-lines", "NUM", "accepted and ignored").long_only(),
     ],
     after: "FILES are 'FILE1 FILE2' or 'DIR1 DIR2' or 'DIR FILE' or 'FILE DIR'.\nIf a FILE is '-', read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.",
