@@ -7,8 +7,17 @@ use box_applet::{Ctx, Exit};
 use super::{input, quote};
 
 /// The names, and how many were unusable (messages are given for these).
-/// `Err` holds the status to end with if the list itself cannot be read.
-pub(crate) fn read(ctx: &mut Ctx<'_>, list: &[u8]) -> Result<(Vec<Vec<u8>>, usize), Exit> {
+/// `Err` holds the status to end with if the list itself cannot be read, or if there are operands, too.
+pub(crate) fn read(
+    ctx: &mut Ctx<'_>,
+    list: &[u8],
+    operands: &[Vec<u8>],
+) -> Result<(Vec<Vec<u8>>, usize), Exit> {
+    if let Some(extra) = operands.first() {
+        ctx.error_bytes(&[b"extra operand ", &quote::always(extra)]);
+        let text = b"file operands cannot be combined with --files0-from";
+        return Err(input::usage_error(ctx, &[text]));
+    }
     let mut text = Vec::new();
     let result =
         input::open(&mut ctx.stdin, &ctx.cwd, list).and_then(|mut r| r.read_to_end(&mut text));

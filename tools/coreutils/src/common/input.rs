@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use box_applet::{Ctx, Input, Source};
+use box_applet::{Ctx, Exit, Input, Output, Source};
 
 use super::quote;
 
@@ -146,6 +146,18 @@ pub(crate) fn for_each_line(
 
 /// Copies all of `reader` to `out`.
 pub(crate) fn copy(reader: &mut impl BufRead, out: &mut impl Write) -> Result<(), Stop> {
+    for_each_block(reader, |block| {
+        put(out, block)?;
+        Ok((block.len(), true))
+    })
+}
+
+/// Calls `f` with what is buffered, block by block, until the end. `f` returns how many bytes it
+/// used up and whether to go on.
+pub(crate) fn for_each_block(
+    reader: &mut impl BufRead,
+    mut f: impl FnMut(&[u8]) -> Result<(usize, bool), Stop>,
+) -> Result<(), Stop> {
     loop {
         let block = match reader.fill_buf() {
             Ok(b) => b,
@@ -155,44 +167,76 @@ pub(crate) fn copy(reader: &mut impl BufRead, out: &mut impl Write) -> Result<()
         if block.is_empty() {
             return Ok(());
         }
-        put(out, block)?;
-        let n = block.len();
-        reader.consume(n);
+        let (used, go_on) = f(block)?;
+        reader.consume(used);
+        if !go_on {
+            return Ok(());
+        }
     }
 }
 
+/// Calls `f` with a reader of each file and standard output, and reports what cannot be read.
+pub(crate) fn for_each_file(
+    ctx: &mut Ctx<'_>,
+    files: &[Vec<u8>],
+    mut f: impl FnMut(&mut In<'_>, &mut Output) -> Result<(), Stop>,
+) -> Exit {
+    let mut exit = Exit::SUCCESS;
+    for file in files {
+        let opened = open(&mut ctx.stdin, &ctx.cwd, file).map_err(Stop::Read);
+        match opened.and_then(|mut reader| f(&mut reader, &mut ctx.stdout)) {
+            Ok(()) => {}
+            Err(Stop::Read(e)) => exit = file_error(ctx, file, &e),
+            Err(Stop::Write) => return Exit::FAILURE,
+        }
+    }
+    exit
+}
+
+/// The files to read: the operands, or standard input if there are none.
+pub(crate) fn or_stdin(operands: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    if operands.is_empty() { vec![b"-".to_vec()] } else { operands }
+}
+
+/// `NAME: MESSAGE`, and the status to end with.
+pub(crate) fn failure(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
+    ctx.error_bytes(parts);
+    Exit::FAILURE
+}
+
 /// `NAME: FILE: reason`, the file quoted if it needs to be.
-pub(crate) fn file_error(ctx: &mut Ctx<'_>, file: &[u8], e: &io::Error) {
+pub(crate) fn file_error(ctx: &mut Ctx<'_>, file: &[u8], e: &io::Error) -> Exit {
     let shown = quote::colon(file);
-    ctx.error_bytes(&[&shown, b": ", box_sys::strerror(e).as_bytes()]);
+    failure(ctx, &[&shown, b": ", box_sys::strerror(e).as_bytes()])
 }
 
 /// `NAME: WHAT 'FILE': reason`, e.g. `cannot remove 'x': No such file or directory`.
-pub(crate) fn cannot(ctx: &mut Ctx<'_>, what: &str, file: &[u8], e: &io::Error) {
+pub(crate) fn cannot(ctx: &mut Ctx<'_>, what: &str, file: &[u8], e: &io::Error) -> Exit {
     let shown = quote::always(file);
     let text = box_sys::strerror(e);
-    ctx.error_bytes(&[what.as_bytes(), b" ", &shown, b": ", text.as_bytes()]);
+    failure(ctx, &[what.as_bytes(), b" ", &shown, b": ", text.as_bytes()])
 }
 
 /// `NAME: MESSAGE` and the hint at `--help`.
-pub(crate) fn usage_error(ctx: &mut Ctx<'_>, parts: &[&[u8]]) {
+pub(crate) fn usage_error(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
     ctx.error_bytes(parts);
-    usage_hint(ctx);
+    usage_hint(ctx)
 }
 
 /// The hint at `--help` alone.
-pub(crate) fn usage_hint(ctx: &mut Ctx<'_>) {
+pub(crate) fn usage_hint(ctx: &mut Ctx<'_>) -> Exit {
     let hint = format!("Try '{} --help' for more information.\n", ctx.name);
     let _ = ctx.stderr.write_all(hint.as_bytes());
+    Exit::FAILURE
 }
 
 /// GNU's `extra operand`.
-pub(crate) fn extra_operand(ctx: &mut Ctx<'_>, operand: &[u8]) {
-    usage_error(ctx, &[b"extra operand ", &quote::always(operand)]);
+pub(crate) fn extra_operand(ctx: &mut Ctx<'_>, operand: &[u8]) -> Exit {
+    usage_error(ctx, &[b"extra operand ", &quote::always(operand)])
 }
 
 /// GNU's `missing operand`, with the operand after which one was expected.
-pub(crate) fn missing_operand(ctx: &mut Ctx<'_>, after: Option<&[u8]>) {
+pub(crate) fn missing_operand(ctx: &mut Ctx<'_>, after: Option<&[u8]>) -> Exit {
     match after {
         Some(a) => usage_error(ctx, &[b"missing operand after ", &quote::always(a)]),
         None => usage_error(ctx, &[b"missing operand"]),

@@ -41,62 +41,63 @@ pub(crate) fn parse(text: &[u8]) -> Option<Mode> {
         let bits = super::number::octal(text, 0o7777)?;
         return Some(Mode::Octal { bits: bits as u16, exact: text.len() > 4 });
     }
+    let is_op = |c: &u8| matches!(c, b'+' | b'-' | b'=');
     let mut clauses = Vec::new();
     for part in text.split(|c| *c == b',') {
-        let mut at = 0;
-        let mut who = 0;
-        while let Some(c) = part.get(at) {
-            who |= match c {
+        let (letters, mut actions) = part.split_at(part.iter().position(is_op)?);
+        let who = who(letters)?;
+        while let Some((&op, rest)) = actions.split_first() {
+            let (perms, rest) = rest.split_at(rest.iter().position(is_op).unwrap_or(rest.len()));
+            let perms = permissions(perms)?;
+            if who != 0 && matches!(perms, Perms::Octal(_)) {
+                return None;
+            }
+            clauses.push(Clause { who, op, perms });
+            actions = rest;
+        }
+    }
+    Some(Mode::Symbolic(clauses))
+}
+
+/// The bits of those that letters before an operator name.
+fn who(letters: &[u8]) -> Option<u16> {
+    letters.iter().try_fold(0, |who, c| {
+        Some(
+            who | match c {
                 b'u' => 0o4700,
                 b'g' => 0o2070,
                 b'o' => 0o1007,
                 b'a' => 0o7777,
-                _ => break,
-            };
-            at += 1;
+                _ => return None,
+            },
+        )
+    })
+}
+
+/// What follows an operator.
+fn permissions(text: &[u8]) -> Option<Perms> {
+    match text {
+        b"u" => return Some(Perms::Copy(6)),
+        b"g" => return Some(Perms::Copy(3)),
+        b"o" => return Some(Perms::Copy(0)),
+        [b'0'..=b'9', ..] => {
+            return Some(Perms::Octal(super::number::octal(text, 0o7777)? as u16));
         }
-        if at == part.len() {
-            return None;
-        }
-        while let Some(&op) = part.get(at) {
-            if !matches!(op, b'+' | b'-' | b'=') {
-                return None;
-            }
-            at += 1;
-            let rest = &part[at..];
-            let len =
-                rest.iter().position(|c| matches!(c, b'+' | b'-' | b'=')).unwrap_or(rest.len());
-            let perms = match &rest[..len] {
-                b"u" => Perms::Copy(6),
-                b"g" => Perms::Copy(3),
-                b"o" => Perms::Copy(0),
-                digits if digits.first().is_some_and(u8::is_ascii_digit) => {
-                    if who != 0 {
-                        return None;
-                    }
-                    Perms::Octal(super::number::octal(digits, 0o7777)? as u16)
-                }
-                letters => {
-                    let (mut bits, mut x) = (0, false);
-                    for c in letters {
-                        match c {
-                            b'r' => bits |= 0o444,
-                            b'w' => bits |= 0o222,
-                            b'x' => bits |= 0o111,
-                            b's' => bits |= 0o6000,
-                            b't' => bits |= 0o1000,
-                            b'X' => x = true,
-                            _ => return None,
-                        }
-                    }
-                    Perms::Bits(bits, x)
-                }
-            };
-            clauses.push(Clause { who, op, perms });
-            at += len;
+        _ => {}
+    }
+    let (mut bits, mut execute) = (0, false);
+    for c in text {
+        match c {
+            b'r' => bits |= 0o444,
+            b'w' => bits |= 0o222,
+            b'x' => bits |= 0o111,
+            b's' => bits |= 0o6000,
+            b't' => bits |= 0o1000,
+            b'X' => execute = true,
+            _ => return None,
         }
     }
-    Some(Mode::Symbolic(clauses))
+    Some(Perms::Bits(bits, execute))
 }
 
 impl Mode {

@@ -3,9 +3,13 @@
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use box_applet::{Ctx, Input};
+use box_applet::opts::Parsed;
+use box_applet::{Ctx, Exit, Input};
 use box_sys::path::{from_bytes, os_string, to_bytes};
 use box_sys::{Kind, errno::code, meta};
+
+use super::input::usage_error;
+use super::quote;
 
 /// Which components must exist in [`canonical`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,75 +63,98 @@ pub(crate) fn dir_name(path: &[u8]) -> &[u8] {
 /// An absolute path without symbolic links, `.` and `..` (as `realpath(3)`, which WASI's
 /// std does not have). `path` is absolute.
 pub(crate) fn canonical(path: &Path, missing: Missing) -> io::Result<PathBuf> {
-    const LINKS: usize = 40;
-    let mut out: Vec<u8> = Vec::new();
-    let mut links = 0;
     let text = to_bytes(path);
-    // Components still to be walked, in reverse order.
-    let mut rest: Vec<Vec<u8>> = Vec::new();
-    let push = |rest: &mut Vec<Vec<u8>>, p: &[u8]| {
-        rest.extend(p.split(|c| *c == b'/').rev().filter(|c| !c.is_empty()).map(<[u8]>::to_vec));
+    let mut walk = Walk {
+        missing,
+        out: Vec::new(),
+        rest: Vec::new(),
+        links: 0,
+        wants_dir: text.ends_with(b"/") || text.ends_with(b"/."),
+        gone: false,
     };
-    push(&mut rest, text);
-    let trailing = text.ends_with(b"/") || text.ends_with(b"/.");
-    let mut gone = false;
-    while let Some(name) = rest.pop() {
+    walk.push(text);
+    while let Some(name) = walk.rest.pop() {
         match name.as_slice() {
-            b"." => continue,
+            b"." => {}
             b".." => {
-                let keep = out.iter().rposition(|c| *c == b'/').unwrap_or(0);
-                out.truncate(keep);
-                continue;
+                let keep = walk.out.iter().rposition(|c| *c == b'/').unwrap_or(0);
+                walk.out.truncate(keep);
             }
-            _ => {}
+            name => walk.enter(name)?,
         }
-        let last = rest.iter().all(|c| c == b".");
-        let parent = out.len();
-        out.push(b'/');
-        out.extend_from_slice(&name);
-        if gone {
-            continue;
+    }
+    if walk.out.is_empty() {
+        walk.out.push(b'/');
+    }
+    Ok(PathBuf::from(os_string(walk.out)))
+}
+
+/// A walk along a path whose symbolic links are followed.
+struct Walk {
+    missing: Missing,
+    /// What is resolved so far.
+    out: Vec<u8>,
+    /// Components still to be walked, in reverse order.
+    rest: Vec<Vec<u8>>,
+    /// Links followed so far.
+    links: usize,
+    /// The path ends with a slash, so that it must be a directory's.
+    wants_dir: bool,
+    /// Nothing more is looked up: what was found does not exist, or holds nothing.
+    gone: bool,
+}
+
+impl Walk {
+    fn push(&mut self, path: &[u8]) {
+        let names = path.split(|c| *c == b'/').rev().filter(|c| !c.is_empty());
+        self.rest.extend(names.map(<[u8]>::to_vec));
+    }
+
+    fn enter(&mut self, name: &[u8]) -> io::Result<()> {
+        let last = self.rest.iter().all(|c| c == b".");
+        let parent = self.out.len();
+        self.out.push(b'/');
+        self.out.extend_from_slice(name);
+        if self.gone {
+            return Ok(());
         }
-        match meta::stat(from_bytes(&out), false) {
-            Ok(s) if s.kind == Kind::Symlink => {
-                links += 1;
-                if links > LINKS {
-                    if missing == Missing::All {
-                        continue;
-                    }
-                    return Err(io::Error::from_raw_os_error(code::ELOOP));
-                }
-                let target = std::fs::read_link(from_bytes(&out))?;
-                let target = to_bytes(&target);
-                out.truncate(if target.starts_with(b"/") { 0 } else { parent });
-                push(&mut rest, target);
+        match meta::stat(from_bytes(&self.out), false) {
+            Ok(s) if s.kind == Kind::Symlink => self.follow(parent),
+            Ok(s) if s.kind == Kind::Dir => Ok(()),
+            Ok(_) if self.missing == Missing::All => {
+                self.gone = !last;
+                Ok(())
             }
-            Ok(s) => {
-                if s.kind != Kind::Dir && (!last || trailing && missing != Missing::All) {
-                    if missing == Missing::All {
-                        gone = true;
-                    } else {
-                        return Err(io::Error::from_raw_os_error(code::ENOTDIR));
-                    }
-                }
-            }
+            Ok(_) if last && !self.wants_dir => Ok(()),
+            Ok(_) => Err(io::Error::from_raw_os_error(code::ENOTDIR)),
             Err(e) => {
-                let allowed = match missing {
+                let allowed = match self.missing {
                     Missing::None => false,
                     Missing::Last => last && e.kind() == io::ErrorKind::NotFound,
                     Missing::All => true,
                 };
-                if !allowed {
-                    return Err(e);
-                }
-                gone = true;
+                self.gone = allowed;
+                if allowed { Ok(()) } else { Err(e) }
             }
         }
     }
-    if out.is_empty() {
-        out.push(b'/');
+
+    /// Puts what the link at the end of `out` points to in its place.
+    fn follow(&mut self, parent: usize) -> io::Result<()> {
+        const MOST: usize = 40;
+        self.links += 1;
+        if self.links > MOST {
+            return match self.missing {
+                Missing::All => Ok(()),
+                _ => Err(io::Error::from_raw_os_error(code::ELOOP)),
+            };
+        }
+        let target = std::fs::read_link(from_bytes(&self.out))?;
+        let target = to_bytes(&target);
+        self.out.truncate(if target.starts_with(b"/") { 0 } else { parent });
+        self.push(target);
+        Ok(())
     }
-    Ok(PathBuf::from(os_string(out)))
 }
 
 /// `to` relative to the directory `from`; both canonical.
@@ -140,6 +167,14 @@ pub(crate) fn relative(to: &Path, from: &Path) -> Vec<u8> {
     let mut parts: Vec<&[u8]> = vec![b".."; from.len() - common];
     parts.extend(to[common..].iter().map(Vec::as_slice));
     if parts.is_empty() { b".".to_vec() } else { parts.join(&b'/') }
+}
+
+/// Whether a path leads below a directory, by their names without links.
+pub(crate) fn is_inside(path: &Path, dir: &Path) -> bool {
+    match (canonical(path, Missing::All), canonical(dir, Missing::All)) {
+        (Ok(path), Ok(dir)) => path.starts_with(&dir) && path != dir,
+        _ => false,
+    }
 }
 
 /// Whether two paths are one file.
@@ -190,9 +225,23 @@ pub(crate) enum BackupKind {
 }
 
 impl Backup {
+    /// From the options of a command: `--backup`, `-b` and `--suffix`. `Err` is for a control word
+    /// that is none, which is reported.
+    pub(crate) fn of<I: Copy + PartialEq>(
+        ctx: &mut Ctx<'_>,
+        p: &Parsed<I>,
+        [backup, plain, suffix]: [I; 3],
+    ) -> Result<Backup, Exit> {
+        let control = p.has(backup).then(|| p.last(backup)).or(p.has(plain).then_some(None));
+        Backup::new(control, p.last(suffix), &ctx.env).map_err(|word| {
+            let shown = quote::always(&word);
+            usage_error(ctx, &[b"invalid argument ", &shown, b" for 'backup type'"])
+        })
+    }
+
     /// From `--backup[=CONTROL]` (outer `None`: not given) and `--suffix`.
     /// `Err` holds a control word that is none.
-    pub(crate) fn new(
+    fn new(
         control: Option<Option<&[u8]>>,
         suffix: Option<&[u8]>,
         env: &box_applet::Env,

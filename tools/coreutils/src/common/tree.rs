@@ -41,6 +41,12 @@ pub(crate) enum Visit<'a> {
     Unlistable(&'a io::Error),
 }
 
+/// Says that `/`, or what is the same, is not operated on recursively.
+pub(crate) fn refuse_root(ctx: &mut Ctx<'_>, shown: &[u8], note: &[u8]) {
+    ctx.error_bytes(&[b"it is dangerous to operate recursively on ", shown, note]);
+    ctx.error("use --no-preserve-root to override this failsafe");
+}
+
 /// Calls `f` for an operand and, if `recursive`, everything below it, parents first.
 pub(crate) fn walk(
     ctx: &mut Ctx<'_>,

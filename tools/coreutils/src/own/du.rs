@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
 use box_sys::{Kind, Stat, meta};
 use box_text::glob::{Options as GlobOptions, Pattern};
@@ -15,59 +15,66 @@ use crate::common::{clock, files0, input, paths, quote, tree};
 use box_text::time::Zone;
 use box_text::time::{civil, strftime};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    All,
+    ApparentSize,
+    BlockSize,
+    Bytes,
+    CountLinks,
+    Dereference,
+    DereferenceArgs,
+    Exclude,
+    ExcludeFrom,
+    Files0From,
+    HumanReadable,
+    Inodes,
+    Kibibytes,
+    MaxDepth,
+    Mebibytes,
+    NoDereference,
+    Null,
+    OneFileSystem,
+    SeparateDirs,
+    Si,
+    Summarize,
+    Threshold,
+    Time,
+    TimeStyle,
+    Total,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...\n  or:  du [OPTION]... --files0-from=F",
     about: "Summarize device usage of the set of FILEs, recursively for directories.",
     options: &[
-        Opt::flag('0', "null", "end each output line with NUL, not newline"),
-        Opt::flag('a', "all", "write counts for all files, not just directories"),
-        Opt::flag('\u{1}', "apparent-size", "print apparent sizes rather than device usage")
-            .long_only(),
-        Opt::value('B', "block-size", "SIZE", "scale sizes by SIZE before printing them"),
-        Opt::flag('b', "bytes", "equivalent to '--apparent-size --block-size=1'"),
-        Opt::flag('c', "total", "produce a grand total"),
-        Opt::flag(
-            'D',
-            "dereference-args",
-            "dereference only symlinks that are listed on the\ncommand line",
-        ),
-        Opt::value(
-            'd',
-            "max-depth",
-            "N",
-            "print the total for a directory (or file, with --all)\nonly if it is N or fewer levels below the argument",
-        ),
-        Opt::value(
-            '\u{2}',
-            "files0-from",
-            "F",
-            "summarize the NUL-terminated file names in file F",
-        )
-        .long_only(),
-        Opt::flag('H', "", "equivalent to --dereference-args (-D)"),
-        Opt::flag('h', "human-readable", "print sizes in human readable format (e.g., 1K 234M 2G)"),
-        Opt::flag('\u{3}', "inodes", "list inode usage information instead of block usage")
-            .long_only(),
-        Opt::flag('k', "", "like --block-size=1K"),
-        Opt::flag('L', "dereference", "dereference all symbolic links"),
-        Opt::flag('l', "count-links", "count sizes many times if hard linked"),
-        Opt::flag('m', "", "like --block-size=1M"),
-        Opt::flag('P', "no-dereference", "don't follow any symbolic links (this is the default)"),
-        Opt::flag('S', "separate-dirs", "for directories do not include size of subdirectories"),
-        Opt::flag('\u{4}', "si", "like -h, but use powers of 1000 not 1024").long_only(),
-        Opt::flag('s', "summarize", "display only a total for each argument"),
-        Opt::value(
-            't',
-            "threshold",
-            "SIZE",
-            "exclude entries smaller than SIZE if positive,\nor entries greater than SIZE if negative",
-        ),
-        Opt::optional('\u{5}', "time", "WORD", "show time of the last modification").long_only(),
-        Opt::value('\u{6}', "time-style", "STYLE", "full-iso, long-iso, iso, or +FORMAT")
-            .long_only(),
-        Opt::value('X', "exclude-from", "FILE", "exclude files that match any pattern in FILE"),
-        Opt::value('\u{7}', "exclude", "PATTERN", "exclude files that match PATTERN").long_only(),
-        Opt::flag('x', "one-file-system", "skip directories on different file systems"),
+        Opt::new(Flag::Null, '0', "null", "end each output line with NUL, not newline"),
+        Opt::new(Flag::All, 'a', "all", "write counts for all files, not just directories"),
+        Opt::long(Flag::ApparentSize, "apparent-size", "print apparent sizes rather than device usage"),
+        Opt::new(Flag::BlockSize, 'B', "block-size", "scale sizes by SIZE before printing them").takes("SIZE"),
+        Opt::new(Flag::Bytes, 'b', "bytes", "equivalent to '--apparent-size --block-size=1'"),
+        Opt::new(Flag::Total, 'c', "total", "produce a grand total"),
+        Opt::new(Flag::DereferenceArgs, 'D', "dereference-args", "dereference only symlinks that are listed on the\ncommand line"),
+        Opt::new(Flag::MaxDepth, 'd', "max-depth", "print the total for a directory (or file, with --all)\nonly if it is N or fewer levels below the argument").takes("N"),
+        Opt::long(Flag::Files0From, "files0-from", "summarize the NUL-terminated file names in file F").takes("F"),
+        Opt::new(Flag::DereferenceArgs, 'H', "", "equivalent to --dereference-args (-D)"),
+        Opt::new(Flag::HumanReadable, 'h', "human-readable", "print sizes in human readable format (e.g., 1K 234M 2G)"),
+        Opt::long(Flag::Inodes, "inodes", "list inode usage information instead of block usage"),
+        Opt::new(Flag::Kibibytes, 'k', "", "like --block-size=1K"),
+        Opt::new(Flag::Dereference, 'L', "dereference", "dereference all symbolic links"),
+        Opt::new(Flag::CountLinks, 'l', "count-links", "count sizes many times if hard linked"),
+        Opt::new(Flag::Mebibytes, 'm', "", "like --block-size=1M"),
+        Opt::new(Flag::NoDereference, 'P', "no-dereference", "don't follow any symbolic links (this is the default)"),
+        Opt::new(Flag::SeparateDirs, 'S', "separate-dirs", "for directories do not include size of subdirectories"),
+        Opt::long(Flag::Si, "si", "like -h, but use powers of 1000 not 1024"),
+        Opt::new(Flag::Summarize, 's', "summarize", "display only a total for each argument"),
+        Opt::new(Flag::Threshold, 't', "threshold", "exclude entries smaller than SIZE if positive,\nor entries greater than SIZE if negative").takes("SIZE"),
+        Opt::long(Flag::Time, "time", "show time of the last modification").may_take("WORD"),
+        Opt::long(Flag::TimeStyle, "time-style", "full-iso, long-iso, iso, or +FORMAT").takes("STYLE"),
+        Opt::new(Flag::ExcludeFrom, 'X', "exclude-from", "exclude files that match any pattern in FILE").takes("FILE"),
+        Opt::long(Flag::Exclude, "exclude", "exclude files that match PATTERN").takes("PATTERN"),
+        Opt::new(Flag::OneFileSystem, 'x', "one-file-system", "skip directories on different file systems"),
     ],
     after: "",
     posix_order: false,
@@ -102,134 +109,133 @@ struct Open {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    let mut scale = env_scale(ctx);
-    let mut apparent = p.has('\u{1}');
-    for (id, value) in &p.options {
-        match id {
-            'h' => scale = Scale::Human(1024),
-            '\u{4}' => scale = Scale::Human(1000),
-            'k' => scale = Scale::Units(1024, ""),
-            'm' => scale = Scale::Units(1 << 20, ""),
-            'b' => {
-                apparent = true;
-                scale = Scale::Units(1, "");
-            }
-            'B' => {
-                let text = value.as_deref().unwrap_or_default();
-                match Scale::parse(text) {
-                    Some(s) => scale = s,
-                    None => {
-                        ctx.error_bytes(&[b"invalid --block-size argument ", &quote::always(text)]);
-                        return Exit::FAILURE;
-                    }
-                }
-            }
-            _ => {}
-        }
+    sum_up(ctx, args).unwrap_or_else(|exit| exit)
+}
+
+fn sum_up(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Exit, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let o = options(ctx, &p)?;
+    let (files, mut exit) = files(ctx, &p)?;
+    let mut walk =
+        Walk { options: &o, seen: HashSet::new(), stack: Vec::new(), device: None, ok: true };
+    let (mut total, mut newest) = (0u64, 0u64);
+    for file in &files {
+        let (size, time) = walk.operand(ctx, file);
+        total = total.saturating_add(size);
+        newest = newest.max(time);
     }
-    let mut depth = usize::MAX;
-    if let Some(text) = p.last('d') {
-        match number::decimal(text) {
-            Some(n) => depth = usize::try_from(n).unwrap_or(usize::MAX),
-            None => {
-                input::usage_error(ctx, &[b"invalid maximum depth ", &quote::always(text)]);
-                return Exit::FAILURE;
-            }
-        }
+    if !walk.ok {
+        exit = Exit::FAILURE;
     }
-    if p.has('s') {
-        if p.has('a') {
-            input::usage_error(ctx, &[b"cannot both summarize and show all entries"]);
-            return Exit::FAILURE;
-        }
-        if p.has('d') && depth > 0 {
-            ctx.error(format_args!("warning: summarizing conflicts with --max-depth={depth}"));
-            input::usage_hint(ctx);
-            return Exit::FAILURE;
-        }
-        depth = 0;
+    if p.has(Flag::Total) {
+        line(ctx, b"total", total, newest, &o);
     }
-    let threshold = match p.last('t').map(|t| (t.to_vec(), threshold(t))) {
-        Some((text, None)) => {
-            ctx.error_bytes(&[b"invalid --threshold argument ", &quote::always(&text)]);
-            return Exit::FAILURE;
-        }
-        Some((_, Some(n))) => n,
+    Ok(exit)
+}
+
+fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
+    let (scale, apparent) = scale(ctx, p)?;
+    let depth = depth(ctx, p)?;
+    let threshold = match p.last(Flag::Threshold) {
+        Some(text) => threshold(text).ok_or_else(|| {
+            input::failure(ctx, &[b"invalid --threshold argument ", &quote::always(text)])
+        })?,
         None => 0,
     };
-    let time = match time_format(ctx, &p) {
-        Ok(t) => t,
-        Err(e) => return e,
+    let time = time_format(ctx, p)?;
+    let exclude = patterns(ctx, p)?;
+    let links = [Flag::Dereference, Flag::NoDereference, Flag::DereferenceArgs];
+    let links = p.last_of(&links);
+    let counts_inodes = p.has(Flag::Inodes);
+    Ok(Options {
+        all: p.has(Flag::All),
+        apparent,
+        inodes: counts_inodes,
+        count_links: p.has(Flag::CountLinks) || p.has(Flag::Dereference),
+        separate: p.has(Flag::SeparateDirs),
+        one_file_system: p.has(Flag::OneFileSystem),
+        follow: links == Some(Flag::Dereference),
+        follow_operands: matches!(links, Some(Flag::Dereference | Flag::DereferenceArgs)),
+        depth,
+        scale: match counts_inodes && !p.has(Flag::HumanReadable) {
+            true => Scale::Units(1, ""),
+            false => scale,
+        },
+        threshold,
+        time,
+        exclude,
+        end: if p.has(Flag::Null) { 0 } else { b'\n' },
+        zone: clock::zone(ctx.env.get(b"TZ")),
+    })
+}
+
+/// How sizes are shown, and whether they are the apparent ones.
+fn scale(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<(Scale, bool), Exit> {
+    let mut scale = env_scale(ctx);
+    for (flag, value) in &p.options {
+        scale = match flag {
+            Flag::HumanReadable => Scale::Human(1024),
+            Flag::Si => Scale::Human(1000),
+            Flag::Kibibytes => Scale::Units(1024, ""),
+            Flag::Mebibytes => Scale::Units(1 << 20, ""),
+            Flag::Bytes => Scale::Units(1, ""),
+            Flag::BlockSize => {
+                let text = value.as_deref().unwrap_or_default();
+                let what = b"invalid --block-size argument ";
+                Scale::parse(text)
+                    .ok_or_else(|| input::failure(ctx, &[what, &quote::always(text)]))?
+            }
+            _ => scale,
+        };
+    }
+    Ok((scale, p.has(Flag::ApparentSize) || p.has(Flag::Bytes)))
+}
+
+/// How deep below operands directories are shown.
+fn depth(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<usize, Exit> {
+    let given = match p.last(Flag::MaxDepth) {
+        Some(text) => Some(number::decimal(text).ok_or_else(|| {
+            input::usage_error(ctx, &[b"invalid maximum depth ", &quote::always(text)])
+        })?),
+        None => None,
     };
-    let mut patterns: Vec<Vec<u8>> = p.all('\u{7}').map(<[u8]>::to_vec).collect();
-    for file in p.all('X') {
+    if !p.has(Flag::Summarize) {
+        return Ok(given.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX)));
+    }
+    if p.has(Flag::All) {
+        return Err(input::usage_error(ctx, &[b"cannot both summarize and show all entries"]));
+    }
+    match given.filter(|n| *n > 0) {
+        None => Ok(0),
+        Some(n) => {
+            let text = format!("warning: summarizing conflicts with --max-depth={n}");
+            Err(input::usage_error(ctx, &[text.as_bytes()]))
+        }
+    }
+}
+
+/// Names that are left out.
+fn patterns(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Vec<Pattern>, Exit> {
+    let mut texts: Vec<Vec<u8>> = p.all(Flag::Exclude).map(<[u8]>::to_vec).collect();
+    for file in p.all(Flag::ExcludeFrom) {
         let mut text = Vec::new();
         let read = input::open(&mut ctx.stdin, &ctx.cwd, file)
             .and_then(|mut r| std::io::Read::read_to_end(&mut r, &mut text));
-        if let Err(e) = read {
-            input::file_error(ctx, file, &e);
-            return Exit::FAILURE;
-        }
-        patterns.extend(text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
+        read.map_err(|e| input::file_error(ctx, file, &e))?;
+        texts.extend(text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
     }
-    let o = Options {
-        all: p.has('a'),
-        apparent,
-        inodes: p.has('\u{3}'),
-        count_links: p.has('l') || p.has('L'),
-        separate: p.has('S'),
-        one_file_system: p.has('x'),
-        follow: p.last_of(&['L', 'P', 'D', 'H']) == Some('L'),
-        follow_operands: matches!(p.last_of(&['L', 'P', 'D', 'H']), Some('L' | 'D' | 'H')),
-        depth,
-        scale: if p.has('\u{3}') && !p.has('h') { Scale::Units(1, "") } else { scale },
-        threshold,
-        time,
-        exclude: patterns.iter().map(|t| Pattern::new(t, GlobOptions::default())).collect(),
-        end: if p.has('0') { 0 } else { b'\n' },
-        zone: clock::zone(ctx.env.get(b"TZ")),
+    Ok(texts.iter().map(|t| Pattern::new(t, GlobOptions::default())).collect())
+}
+
+/// The operands, and the status so far.
+fn files(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<(Vec<Vec<u8>>, Exit), Exit> {
+    let Some(list) = p.last(Flag::Files0From) else {
+        let default = || vec![b".".to_vec()];
+        let files = Some(p.operands.clone()).filter(|files| !files.is_empty());
+        return Ok((files.unwrap_or_else(default), Exit::SUCCESS));
     };
-    let mut exit = Exit::SUCCESS;
-    let mut files = p.operands.clone();
-    if let Some(list) = p.last('\u{2}') {
-        let list = list.to_vec();
-        if let Some(extra) = files.first() {
-            let shown = quote::always(extra);
-            ctx.error_bytes(&[b"extra operand ", &shown]);
-            input::usage_error(ctx, &[b"file operands cannot be combined with --files0-from"]);
-            return Exit::FAILURE;
-        }
-        match files0::read(ctx, &list) {
-            Ok((names, bad)) => {
-                files = names;
-                if bad > 0 {
-                    exit = Exit::FAILURE;
-                }
-            }
-            Err(e) => return e,
-        }
-    } else if files.is_empty() {
-        files.push(b".".to_vec());
-    }
-    let mut seen = HashSet::new();
-    let (mut total, mut newest) = (0u64, 0u64);
-    for file in &files {
-        let mut ok = true;
-        let (size, time) = operand(ctx, file, &o, &mut seen, &mut ok);
-        total = total.saturating_add(size);
-        newest = newest.max(time);
-        if !ok {
-            exit = Exit::FAILURE;
-        }
-    }
-    if p.has('c') {
-        line(ctx, b"total", total, newest, &o);
-    }
-    exit
+    let (names, bad) = files0::read(ctx, list, &p.operands)?;
+    Ok((names, if bad > 0 { Exit::FAILURE } else { Exit::SUCCESS }))
 }
 
 fn env_scale(ctx: &Ctx<'_>) -> Scale {
@@ -248,14 +254,11 @@ fn threshold(text: &[u8]) -> Option<i128> {
     if negative { (n != 0).then_some(-n) } else { Some(n) }
 }
 
-fn time_format(
-    ctx: &mut Ctx<'_>,
-    p: &box_applet::opts::Parsed,
-) -> Result<Option<(u8, Vec<u8>)>, Exit> {
-    if !p.has('\u{5}') {
+fn time_format(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Option<(u8, Vec<u8>)>, Exit> {
+    if !p.has(Flag::Time) {
         return Ok(None);
     }
-    let which = match p.last('\u{5}') {
+    let which = match p.last(Flag::Time) {
         None => b'm',
         Some(b"ctime" | b"status") => b'c',
         Some(b"atime" | b"access" | b"use") => b'a',
@@ -267,8 +270,11 @@ fn time_format(
             return Err(Exit::FAILURE);
         }
     };
-    let style =
-        p.last('\u{6}').or_else(|| ctx.env.get(b"TIME_STYLE")).unwrap_or(b"long-iso").to_vec();
+    let style = p
+        .last(Flag::TimeStyle)
+        .or_else(|| ctx.env.get(b"TIME_STYLE"))
+        .unwrap_or(b"long-iso")
+        .to_vec();
     let format = match style.strip_prefix(b"posix-").unwrap_or(&style) {
         b"full-iso" => b"%Y-%m-%d %H:%M:%S.%N %z".to_vec(),
         b"long-iso" => b"%Y-%m-%d %H:%M".to_vec(),
@@ -331,100 +337,104 @@ fn line(ctx: &mut Ctx<'_>, name: &[u8], size: u64, time: u64, o: &Options) {
     let _ = ctx.stdout.write_all(&out);
 }
 
-/// Sums one operand, printing what the options ask for; its size and newest time.
-fn operand(
-    ctx: &mut Ctx<'_>,
-    operand: &[u8],
-    o: &Options,
-    seen: &mut HashSet<(u64, u64)>,
-    ok: &mut bool,
-) -> (u64, u64) {
-    let mut stack: Vec<Open> = Vec::new();
-    let mut device = None;
-    let mut result = (0, 0);
-    if let Some((size, time)) = enter(ctx, operand.to_vec(), o, seen, &mut stack, &mut device, ok) {
-        line(ctx, operand, size, time, o);
-        result = (size, time);
-    }
-    while let Some(top) = stack.last_mut() {
-        if let Some(entry) = top.entries.pop() {
-            let name = paths::join(&top.name, &entry);
-            let depth = stack.len();
-            if let Some((size, time)) =
-                enter(ctx, name.clone(), o, seen, &mut stack, &mut device, ok)
-            {
-                if o.all && depth <= o.depth {
-                    line(ctx, &name, size, time, o);
-                }
-                if let Some(top) = stack.last_mut() {
-                    top.own = top.own.saturating_add(size);
-                    top.newest = top.newest.max(time);
-                }
-            }
-            continue;
-        }
-        let Some(done) = stack.pop() else { break };
-        let size = done.own.saturating_add(if o.separate { 0 } else { done.below });
-        let all = done.own.saturating_add(done.below);
-        if stack.len() <= o.depth {
-            line(ctx, &done.name, size, done.newest, o);
-        }
-        match stack.last_mut() {
-            Some(parent) => {
-                parent.below = parent.below.saturating_add(all);
-                parent.newest = parent.newest.max(done.newest);
-            }
-            None => result = (all, done.newest),
-        }
-    }
-    result
+/// A walk through the operands.
+struct Walk<'o> {
+    options: &'o Options,
+    /// Files that were counted, by identity.
+    seen: HashSet<(u64, u64)>,
+    /// Directories on the way down.
+    stack: Vec<Open>,
+    /// The file system that the operand is on.
+    device: Option<u64>,
+    ok: bool,
 }
 
-/// A file's size, or a directory opened for summing.
-fn enter(
-    ctx: &mut Ctx<'_>,
-    name: Vec<u8>,
-    o: &Options,
-    seen: &mut HashSet<(u64, u64)>,
-    stack: &mut Vec<Open>,
-    device: &mut Option<u64>,
-    ok: &mut bool,
-) -> Option<(u64, u64)> {
-    if o.excluded(&name) {
-        return None;
+impl Walk<'_> {
+    /// Shows an operand and what is below it; its size and newest time.
+    fn operand(&mut self, ctx: &mut Ctx<'_>, operand: &[u8]) -> (u64, u64) {
+        let o = self.options;
+        self.device = None;
+        if let Some((size, time)) = self.enter(ctx, operand) {
+            line(ctx, operand, size, time, o);
+            return (size, time);
+        }
+        let mut result = (0, 0);
+        while let Some(top) = self.stack.last_mut() {
+            if let Some(entry) = top.entries.pop() {
+                let name = paths::join(&top.name, &entry);
+                self.entry(ctx, &name);
+                continue;
+            }
+            let Some(done) = self.stack.pop() else { break };
+            let size = done.own.saturating_add(if o.separate { 0 } else { done.below });
+            let all = done.own.saturating_add(done.below);
+            if self.stack.len() <= o.depth {
+                line(ctx, &done.name, size, done.newest, o);
+            }
+            match self.stack.last_mut() {
+                Some(parent) => {
+                    parent.below = parent.below.saturating_add(all);
+                    parent.newest = parent.newest.max(done.newest);
+                }
+                None => result = (all, done.newest),
+            }
+        }
+        result
     }
-    let follow = o.follow || o.follow_operands && stack.is_empty();
-    let stat = match meta::stat(&ctx.path(&name), follow) {
-        Ok(s) => s,
-        Err(e) => {
-            input::cannot(ctx, "cannot access", &name, &e);
-            *ok = false;
+
+    /// Adds an entry of the innermost directory to it, or goes down into it.
+    fn entry(&mut self, ctx: &mut Ctx<'_>, name: &[u8]) {
+        let depth = self.stack.len();
+        let Some((size, time)) = self.enter(ctx, name) else { return };
+        if self.options.all && depth <= self.options.depth {
+            line(ctx, name, size, time, self.options);
+        }
+        if let Some(top) = self.stack.last_mut() {
+            top.own = top.own.saturating_add(size);
+            top.newest = top.newest.max(time);
+        }
+    }
+
+    /// A file's size and time; a directory goes onto the stack instead.
+    fn enter(&mut self, ctx: &mut Ctx<'_>, name: &[u8]) -> Option<(u64, u64)> {
+        let o = self.options;
+        if o.excluded(name) {
             return None;
         }
-    };
-    let dev = *device.get_or_insert(stat.dev);
-    if o.one_file_system && dev != stat.dev {
-        return None;
-    }
-    // A file with several names counts once.
-    let shared = stat.kind == Kind::Dir || stat.nlink > 1 && !o.count_links;
-    if shared && stat.ino != 0 && !seen.insert((stat.dev, stat.ino)) {
-        return None;
-    }
-    let (size, time) = (o.size(&stat), o.time(&stat));
-    if stat.kind != Kind::Dir {
-        return Some((size, time));
-    }
-    match tree::entries(ctx, &name) {
-        Ok(mut entries) => {
-            entries.reverse();
-            stack.push(Open { name, entries, own: size, below: 0, newest: time });
-            None
+        let follow = o.follow || o.follow_operands && self.stack.is_empty();
+        let stat = match meta::stat(&ctx.path(name), follow) {
+            Ok(s) => s,
+            Err(e) => {
+                input::cannot(ctx, "cannot access", name, &e);
+                self.ok = false;
+                return None;
+            }
+        };
+        let device = *self.device.get_or_insert(stat.dev);
+        if o.one_file_system && device != stat.dev {
+            return None;
         }
-        Err(e) => {
-            input::cannot(ctx, "cannot read directory", &name, &e);
-            *ok = false;
-            Some((size, time))
+        // A file with several names counts once.
+        let shared = stat.kind == Kind::Dir || stat.nlink > 1 && !o.count_links;
+        if shared && stat.ino != 0 && !self.seen.insert((stat.dev, stat.ino)) {
+            return None;
+        }
+        let (size, time) = (o.size(&stat), o.time(&stat));
+        if stat.kind != Kind::Dir {
+            return Some((size, time));
+        }
+        match tree::entries(ctx, name) {
+            Ok(mut entries) => {
+                entries.reverse();
+                let name = name.to_vec();
+                self.stack.push(Open { name, entries, own: size, below: 0, newest: time });
+                None
+            }
+            Err(e) => {
+                input::cannot(ctx, "cannot read directory", name, &e);
+                self.ok = false;
+                Some((size, time))
+            }
         }
     }
 }

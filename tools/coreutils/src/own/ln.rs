@@ -2,46 +2,78 @@
 
 use std::io::{self, Write};
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
-use box_sys::{Kind, meta};
+use box_sys::{Kind, Stat, meta};
 
-use crate::common::{input, paths, quote};
+use crate::common::paths::{self, Backup};
+use crate::common::{input, quote};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Backup,
+    Directory,
+    Force,
+    Interactive,
+    Logical,
+    NoDereference,
+    NoTargetDirectory,
+    Physical,
+    PlainBackup,
+    Relative,
+    Suffix,
+    Symbolic,
+    TargetDirectory,
+    Verbose,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [-T] TARGET LINK_NAME\n  or:  ln [OPTION]... TARGET\n  or:  ln [OPTION]... TARGET... DIRECTORY\n  or:  ln [OPTION]... -t DIRECTORY TARGET...",
     about: "Create hard links by default, symbolic links with --symbolic.",
     options: &[
-        Opt::optional(
-            '\u{1}',
-            "backup",
-            "CONTROL",
-            "make a backup of each existing destination file",
-        )
-        .long_only(),
-        Opt::flag('b', "", "like --backup but does not accept an argument"),
-        Opt::flag('d', "directory", "allow the superuser to attempt to hard link directories"),
-        Opt::flag('F', "", "the same as -d"),
-        Opt::flag('f', "force", "remove existing destination files"),
-        Opt::flag('i', "interactive", "prompt whether to remove destinations"),
-        Opt::flag('L', "logical", "dereference TARGETs that are symbolic links"),
-        Opt::flag(
+        Opt::long(Flag::Backup, "backup", "make a backup of each existing destination file")
+            .may_take("CONTROL"),
+        Opt::new(Flag::PlainBackup, 'b', "", "like --backup but does not accept an argument"),
+        Opt::new(
+            Flag::Directory,
+            'd',
+            "directory",
+            "allow the superuser to attempt to hard link directories",
+        ),
+        Opt::new(Flag::Directory, 'F', "", "the same as -d"),
+        Opt::new(Flag::Force, 'f', "force", "remove existing destination files"),
+        Opt::new(Flag::Interactive, 'i', "interactive", "prompt whether to remove destinations"),
+        Opt::new(Flag::Logical, 'L', "logical", "dereference TARGETs that are symbolic links"),
+        Opt::new(
+            Flag::NoDereference,
             'n',
             "no-dereference",
             "treat LINK_NAME as a normal file if it is a symbolic link to a directory",
         ),
-        Opt::flag('P', "physical", "make hard links directly to symbolic links"),
-        Opt::flag('r', "relative", "with -s, create links relative to link location"),
-        Opt::flag('s', "symbolic", "make symbolic links instead of hard links"),
-        Opt::value('S', "suffix", "SUFFIX", "override the usual backup suffix"),
-        Opt::value(
+        Opt::new(Flag::Physical, 'P', "physical", "make hard links directly to symbolic links"),
+        Opt::new(
+            Flag::Relative,
+            'r',
+            "relative",
+            "with -s, create links relative to link location",
+        ),
+        Opt::new(Flag::Symbolic, 's', "symbolic", "make symbolic links instead of hard links"),
+        Opt::new(Flag::Suffix, 'S', "suffix", "override the usual backup suffix").takes("SUFFIX"),
+        Opt::new(
+            Flag::TargetDirectory,
             't',
             "target-directory",
-            "DIRECTORY",
             "specify the DIRECTORY in which to create the links",
+        )
+        .takes("DIRECTORY"),
+        Opt::new(
+            Flag::NoTargetDirectory,
+            'T',
+            "no-target-directory",
+            "treat LINK_NAME as a normal file always",
         ),
-        Opt::flag('T', "no-target-directory", "treat LINK_NAME as a normal file always"),
-        Opt::flag('v', "verbose", "print name of each linked file"),
+        Opt::new(Flag::Verbose, 'v', "verbose", "print name of each linked file"),
     ],
     after: "",
     posix_order: false,
@@ -54,106 +86,35 @@ struct Options {
     interactive: bool,
     verbose: bool,
     follow: bool,
-    backup: paths::Backup,
+    backup: Backup,
+}
+
+/// What the links are called.
+enum Links {
+    /// As their targets, in this directory.
+    In(Vec<u8>),
+    Named(Vec<u8>),
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    let control = if p.has('\u{1}') { Some(p.last('\u{1}')) } else { p.has('b').then_some(None) };
-    let backup = match paths::Backup::new(control, p.last('S'), &ctx.env) {
-        Ok(b) => b,
-        Err(word) => {
-            input::usage_error(
-                ctx,
-                &[b"invalid argument ", &quote::always(&word), b" for 'backup type'"],
-            );
-            return Exit::FAILURE;
-        }
-    };
-    let last = p.last_of(&['f', 'i']);
-    let o = Options {
-        symbolic: p.has('s'),
-        relative: p.has('r'),
-        force: last == Some('f'),
-        interactive: last == Some('i'),
-        verbose: p.has('v'),
-        follow: p.last_of(&['L', 'P']) == Some('L'),
-        backup,
-    };
-    if o.relative && !o.symbolic {
-        ctx.error("cannot do --relative without --symbolic");
-        return Exit::FAILURE;
-    }
-    let is_dir = |ctx: &Ctx<'_>, name: &[u8]| {
-        let path = ctx.path(name);
-        let link = p.has('n') && meta::stat(&path, false).is_ok_and(|s| s.kind == Kind::Symlink);
-        !link && meta::stat(&path, true).is_ok_and(|s| s.kind == Kind::Dir)
-    };
-    let ops = &p.operands;
-    let (targets, dir, name): (&[Vec<u8>], Option<Vec<u8>>, Option<Vec<u8>>) =
-        match (p.last('t'), ops.as_slice()) {
-            (_, []) => {
-                input::usage_error(ctx, &[b"missing file operand"]);
-                return Exit::FAILURE;
-            }
-            (Some(_), _) if p.has('T') => {
-                ctx.error("cannot combine --target-directory and --no-target-directory");
-                return Exit::FAILURE;
-            }
-            (Some(dir), all) => {
-                if !is_dir(ctx, dir) {
-                    let e = meta::stat(&ctx.path(dir), true).err().unwrap_or_else(|| {
-                        io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR)
-                    });
-                    input::cannot(ctx, "target directory", dir, &e);
-                    return Exit::FAILURE;
-                }
-                (all, Some(dir.to_vec()), None)
-            }
-            (None, [one]) if p.has('T') => {
-                input::usage_error(
-                    ctx,
-                    &[b"missing destination file operand after ", &quote::always(one)],
-                );
-                return Exit::FAILURE;
-            }
-            (None, [_]) => (ops, Some(b".".to_vec()), None),
-            (None, [_, name]) if p.has('T') || !is_dir(ctx, name) => {
-                (&ops[..1], None, Some(name.clone()))
-            }
-            (None, [_, _, extra, ..]) if p.has('T') => {
-                input::extra_operand(ctx, extra);
-                return Exit::FAILURE;
-            }
-            (None, [targets @ .., dir]) => {
-                if !is_dir(ctx, dir) {
-                    ctx.error_bytes(&[b"target ", &quote::always(dir), b" is not a directory"]);
-                    return Exit::FAILURE;
-                }
-                (targets, Some(dir.clone()), None)
-            }
-        };
+    link_all(ctx, args).unwrap_or_else(|exit| exit)
+}
+
+fn link_all(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Exit, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let o = options(ctx, &p)?;
+    let (targets, links) = operands(ctx, &p)?;
     let mut ok = true;
     let mut made: Vec<Vec<u8>> = Vec::new();
     for target in targets {
-        let link = match (&dir, &name) {
-            (Some(d), _) => {
-                let base = paths::base_name(target);
-                if d == b"." { base.to_vec() } else { paths::join(d, base) }
-            }
-            (None, n) => n.clone().unwrap_or_default(),
+        let link = match &links {
+            Links::In(d) if d == b"." => paths::base_name(target).to_vec(),
+            Links::In(d) => paths::join(d, paths::base_name(target)),
+            Links::Named(name) => name.clone(),
         };
         if made.contains(&link) && !o.symbolic {
-            let shown = quote::always(&link);
-            ctx.error_bytes(&[
-                b"will not overwrite just-created ",
-                &shown,
-                b" with ",
-                &quote::always(target),
-            ]);
+            let (link, target) = (quote::always(&link), quote::always(target));
+            ctx.error_bytes(&[b"will not overwrite just-created ", &link, b" with ", &target]);
             ok = false;
             continue;
         }
@@ -162,19 +123,83 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             Ok(false) => {}
             Err(None) => ok = false,
             Err(Some(e)) => {
-                let what = if o.symbolic { "symbolic" } else { "hard" };
-                let shown = quote::always(&link);
-                let mut parts = [b"failed to create ", what.as_bytes(), b" link ", &shown].concat();
-                // Which of the two is to blame is clear when the link's name is taken.
-                if !o.symbolic && e.kind() != io::ErrorKind::AlreadyExists {
-                    parts.extend_from_slice(&[b" => ", quote::always(target).as_slice()].concat());
-                }
-                ctx.error_bytes(&[&parts, b": ", box_sys::strerror(&e).as_bytes()]);
+                failed(ctx, target, &link, &o, &e);
                 ok = false;
             }
         }
     }
-    if ok { Exit::SUCCESS } else { Exit::FAILURE }
+    Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
+}
+
+fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
+    let backup = Backup::of(ctx, p, [Flag::Backup, Flag::PlainBackup, Flag::Suffix])?;
+    let last = p.last_of(&[Flag::Force, Flag::Interactive]);
+    let options = Options {
+        symbolic: p.has(Flag::Symbolic),
+        relative: p.has(Flag::Relative),
+        force: last == Some(Flag::Force),
+        interactive: last == Some(Flag::Interactive),
+        verbose: p.has(Flag::Verbose),
+        follow: p.last_of(&[Flag::Logical, Flag::Physical]) == Some(Flag::Logical),
+        backup,
+    };
+    if options.relative && !options.symbolic {
+        return Err(input::failure(ctx, &[b"cannot do --relative without --symbolic"]));
+    }
+    Ok(options)
+}
+
+/// The targets, and what links to them are called.
+fn operands<'p>(ctx: &mut Ctx<'_>, p: &'p Parsed<Flag>) -> Result<(&'p [Vec<u8>], Links), Exit> {
+    let is_dir = |ctx: &Ctx<'_>, name: &[u8]| {
+        let path = ctx.path(name);
+        let link = p.has(Flag::NoDereference)
+            && meta::stat(&path, false).is_ok_and(|s| s.kind == Kind::Symlink);
+        !link && meta::stat(&path, true).is_ok_and(|s| s.kind == Kind::Dir)
+    };
+    let no_dir = p.has(Flag::NoTargetDirectory);
+    Ok(match (p.last(Flag::TargetDirectory), p.operands.as_slice()) {
+        (_, []) => return Err(input::usage_error(ctx, &[b"missing file operand"])),
+        (Some(_), _) if no_dir => {
+            let text = b"cannot combine --target-directory and --no-target-directory";
+            return Err(input::failure(ctx, &[text]));
+        }
+        (Some(dir), all) => {
+            if !is_dir(ctx, dir) {
+                let not_dir = || io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR);
+                let e = meta::stat(&ctx.path(dir), true).err().unwrap_or_else(not_dir);
+                return Err(input::cannot(ctx, "target directory", dir, &e));
+            }
+            (all, Links::In(dir.to_vec()))
+        }
+        (None, [one]) if no_dir => {
+            let what = b"missing destination file operand after ";
+            return Err(input::usage_error(ctx, &[what, &quote::always(one)]));
+        }
+        (None, all @ [_]) => (all, Links::In(b".".to_vec())),
+        (None, [target, name]) if no_dir || !is_dir(ctx, name) => {
+            (std::slice::from_ref(target), Links::Named(name.clone()))
+        }
+        (None, [_, _, extra, ..]) if no_dir => return Err(input::extra_operand(ctx, extra)),
+        (None, [targets @ .., dir]) => {
+            if !is_dir(ctx, dir) {
+                let shown = quote::always(dir);
+                return Err(input::failure(ctx, &[b"target ", &shown, b" is not a directory"]));
+            }
+            (targets, Links::In(dir.clone()))
+        }
+    })
+}
+
+fn failed(ctx: &mut Ctx<'_>, target: &[u8], link: &[u8], o: &Options, e: &io::Error) {
+    let what = if o.symbolic { "symbolic" } else { "hard" };
+    let mut text =
+        [b"failed to create ", what.as_bytes(), b" link ", &quote::always(link)].concat();
+    // Which of the two is to blame is clear when the link's name is taken.
+    if !o.symbolic && e.kind() != io::ErrorKind::AlreadyExists {
+        text.extend_from_slice(&[b" => ", &*quote::always(target)].concat());
+    }
+    ctx.error_bytes(&[&text, b": ", box_sys::strerror(e).as_bytes()]);
 }
 
 /// Makes one link; `Ok(false)` if the user declined, `Err(None)` if a message was given.
@@ -184,67 +209,80 @@ fn one(
     link: &[u8],
     o: &Options,
 ) -> Result<bool, Option<io::Error>> {
-    let link_path = ctx.path(link);
     if !o.symbolic {
-        let s = match meta::stat(&ctx.path(target), o.follow) {
-            Ok(s) => s,
-            Err(e) => {
-                input::cannot(ctx, "failed to access", target, &e);
-                return Err(None);
-            }
-        };
-        if s.kind == Kind::Dir {
+        let stat = meta::stat(&ctx.path(target), o.follow).map_err(|e| {
+            input::cannot(ctx, "failed to access", target, &e);
+            None
+        })?;
+        if stat.kind == Kind::Dir {
             ctx.error_bytes(&[&quote::colon(target), b": hard link not allowed for directory"]);
             return Err(None);
         }
     }
-    if let Ok(old) = meta::stat(&link_path, false) {
-        if old.kind == Kind::Dir && (o.force || o.interactive) {
-            ctx.error_bytes(&[&quote::colon(link), b": cannot overwrite directory"]);
-            return Err(None);
-        }
-        if o.interactive {
-            let q = [b"replace ", quote::always(link).as_slice(), b"?"].concat();
-            if !paths::confirm(ctx, &q) {
-                return Ok(false);
-            }
-        }
-        let backed = o.backup.make(ctx, link).map_err(Some)?;
-        if backed.is_none() && (o.force || o.interactive) {
-            let same = meta::stat(&ctx.path(target), false).is_ok_and(|t| paths::same(&t, &old));
-            if !o.symbolic && same {
-                if ctx.path(target) == link_path {
-                    let (t, l) = (quote::always(target), quote::always(link));
-                    ctx.error_bytes(&[&t, b" and ", &l, b" are the same file"]);
-                    return Err(None);
-                }
-                return Ok(true);
-            }
-            std::fs::remove_file(&link_path).map_err(Some)?;
-        }
+    if let Ok(old) = meta::stat(&ctx.path(link), false)
+        && let Some(done) = make_way(ctx, target, link, &old, o)?
+    {
+        return Ok(done);
     }
-    if o.symbolic {
-        let text = if o.relative {
-            relative_target(ctx, target, link).map_err(Some)?
-        } else {
-            target.to_vec()
-        };
-        if text.is_empty() {
-            return Err(Some(io::ErrorKind::NotFound.into()));
-        }
-        meta::symlink(&text, &link_path).map_err(Some)?;
-    } else if o.follow {
-        let real = paths::canonical(&ctx.path(target), paths::Missing::None).map_err(Some)?;
-        std::fs::hard_link(real, &link_path).map_err(Some)?;
-    } else {
-        std::fs::hard_link(ctx.path(target), &link_path).map_err(Some)?;
-    }
+    make(ctx, target, link, o).map_err(Some)?;
     if o.verbose {
         let arrow: &[u8] = if o.symbolic { b" -> " } else { b" => " };
         let line = [&quote::always(link), arrow, &quote::always(target), b"\n"].concat();
         let _ = ctx.stdout.write_all(&line);
     }
     Ok(true)
+}
+
+/// Removes or keeps what has the link's name; a result if there is nothing left to do.
+fn make_way(
+    ctx: &mut Ctx<'_>,
+    target: &[u8],
+    link: &[u8],
+    old: &Stat,
+    o: &Options,
+) -> Result<Option<bool>, Option<io::Error>> {
+    let replaces = o.force || o.interactive;
+    if old.kind == Kind::Dir && replaces {
+        ctx.error_bytes(&[&quote::colon(link), b": cannot overwrite directory"]);
+        return Err(None);
+    }
+    if o.interactive {
+        let question = [b"replace ", &*quote::always(link), b"?"].concat();
+        if !paths::confirm(ctx, &question) {
+            return Ok(Some(false));
+        }
+    }
+    let backed = o.backup.make(ctx, link).map_err(Some)?;
+    if backed.is_some() || !replaces {
+        return Ok(None);
+    }
+    let same = meta::stat(&ctx.path(target), false).is_ok_and(|t| paths::same(&t, old));
+    if !o.symbolic && same {
+        if ctx.path(target) == ctx.path(link) {
+            let (t, l) = (quote::always(target), quote::always(link));
+            ctx.error_bytes(&[&t, b" and ", &l, b" are the same file"]);
+            return Err(None);
+        }
+        return Ok(Some(true));
+    }
+    std::fs::remove_file(ctx.path(link)).map_err(Some)?;
+    Ok(None)
+}
+
+fn make(ctx: &Ctx<'_>, target: &[u8], link: &[u8], o: &Options) -> io::Result<()> {
+    let path = ctx.path(link);
+    if o.symbolic {
+        let text = if o.relative { relative_target(ctx, target, link)? } else { target.to_vec() };
+        if text.is_empty() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        return meta::symlink(&text, &path);
+    }
+    let mut target = ctx.path(target);
+    if o.follow {
+        target = paths::canonical(&target, paths::Missing::None)?;
+    }
+    std::fs::hard_link(target, &path)
 }
 
 /// The target as seen from the link's directory (`-r`).

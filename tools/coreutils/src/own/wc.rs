@@ -1,30 +1,40 @@
 //! `wc` (POSIX XCU wc; GNU `-L --files0-from`).
 
-use std::io::{BufRead, Write};
+use std::io::Write;
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit, Source};
 use box_sys::{Kind, meta};
 
 use crate::common::input::{self, Stop};
 use crate::common::{files0, locale, quote};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Bytes,
+    Chars,
+    Files0From,
+    Lines,
+    MaxLineLength,
+    Words,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...\n  or:  wc [OPTION]... --files0-from=F",
     about: "Print newline, word, and byte counts for each FILE, and a total line if\nmore than one FILE is specified.\n\nWith no FILE, or when FILE is -, read standard input.",
     options: &[
-        Opt::flag('c', "bytes", "print the byte counts"),
-        Opt::flag('m', "chars", "print the character counts"),
-        Opt::flag('l', "lines", "print the newline counts"),
-        Opt::value(
-            '\u{1}',
+        Opt::new(Flag::Bytes, 'c', "bytes", "print the byte counts"),
+        Opt::new(Flag::Chars, 'm', "chars", "print the character counts"),
+        Opt::new(Flag::Lines, 'l', "lines", "print the newline counts"),
+        Opt::long(
+            Flag::Files0From,
             "files0-from",
-            "F",
             "read input from the files specified by\nNUL-terminated names in file F",
         )
-        .long_only(),
-        Opt::flag('L', "max-line-length", "print the maximum display width"),
-        Opt::flag('w', "words", "print the word counts"),
+        .takes("F"),
+        Opt::new(Flag::MaxLineLength, 'L', "max-line-length", "print the maximum display width"),
+        Opt::new(Flag::Words, 'w', "words", "print the word counts"),
     ],
     after: "",
     posix_order: false,
@@ -58,54 +68,66 @@ struct State {
     partial: Vec<u8>,
 }
 
+impl Show {
+    fn of(p: &Parsed<Flag>, utf8: bool) -> Show {
+        let any = [Flag::Bytes, Flag::Chars, Flag::Lines, Flag::MaxLineLength, Flag::Words];
+        let none = !any.iter().any(|flag| p.has(*flag));
+        Show {
+            lines: none || p.has(Flag::Lines),
+            words: none || p.has(Flag::Words),
+            chars: p.has(Flag::Chars),
+            bytes: none || p.has(Flag::Bytes),
+            width: p.has(Flag::MaxLineLength),
+            utf8,
+        }
+    }
+
+    fn columns(self) -> usize {
+        let shown = [self.lines, self.words, self.chars, self.bytes, self.width];
+        shown.iter().filter(|c| **c).count()
+    }
+}
+
+impl Counts {
+    fn add(&mut self, other: &Counts) {
+        self.lines += other.lines;
+        self.words += other.words;
+        self.chars += other.chars;
+        self.bytes += other.bytes;
+        self.width = self.width.max(other.width);
+    }
+}
+
+struct Plan {
+    show: Show,
+    files: Vec<Vec<u8>>,
+    /// Lines have names.
+    named: bool,
+    /// Names in a list of files that are none.
+    unusable: usize,
+}
+
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    let none = !['c', 'm', 'l', 'L', 'w'].iter().any(|c| p.has(*c));
-    let show = Show {
-        lines: none || p.has('l'),
-        words: none || p.has('w'),
-        chars: p.has('m'),
-        bytes: none || p.has('c'),
-        width: p.has('L'),
-        utf8: locale::utf8(&ctx.env),
-    };
-    let mut exit = Exit::SUCCESS;
-    let mut files: Vec<Vec<u8>> = p.operands.clone();
-    let mut unusable = 0;
-    let listed = p.last('\u{1}').map(<[u8]>::to_vec);
-    if let Some(list) = &listed {
-        if let Some(extra) = files.first() {
-            let shown = quote::always(extra);
-            ctx.error_bytes(&[b"extra operand ", &shown]);
-            input::usage_error(ctx, &[b"file operands cannot be combined with --files0-from"]);
-            return Exit::FAILURE;
-        }
-        match files0::read(ctx, list) {
-            Ok((names, bad)) => {
-                files = names;
-                unusable = bad;
-                if bad > 0 {
-                    exit = Exit::FAILURE;
-                }
-            }
-            Err(e) => return e,
-        }
-        if files.is_empty() && unusable == 0 {
-            return exit;
-        }
+    plan(ctx, args).and_then(|plan| count_all(ctx, &plan)).unwrap_or_else(|exit| exit)
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let show = Show::of(&p, locale::utf8(&ctx.env));
+    if let Some(list) = p.last(Flag::Files0From) {
+        let (files, unusable) = files0::read(ctx, list, &p.operands)?;
+        return Ok(Plan { show, files, named: true, unusable });
     }
-    let named = listed.is_some() || !files.is_empty();
-    if files.is_empty() && !named {
-        files.push(b"-".to_vec());
-    }
-    let columns =
-        [show.lines, show.words, show.chars, show.bytes, show.width].iter().filter(|c| **c).count();
-    let width = number_width(ctx, &files, columns);
+    let named = !p.operands.is_empty();
+    Ok(Plan { show, files: input::or_stdin(p.operands), named, unusable: 0 })
+}
+
+fn count_all(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<Exit, Exit> {
+    let show = plan.show;
+    let mut exit = if plan.unusable > 0 { Exit::FAILURE } else { Exit::SUCCESS };
+    let width = number_width(ctx, &plan.files, show.columns());
     let mut total = Counts::default();
-    for file in &files {
+    for file in &plan.files {
         let mut counts = Counts::default();
         let result = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
             Ok(mut r) => count(&mut r, show, &mut counts),
@@ -113,24 +135,20 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         };
         let mut opened = true;
         if let Err(Stop::Read(e)) = result {
-            input::file_error(ctx, file, &e);
-            exit = Exit::FAILURE;
+            exit = input::file_error(ctx, file, &e);
             // Nothing is printed for a file that cannot be opened; a directory counts as empty.
             opened = e.raw_os_error() == Some(box_sys::errno::code::EISDIR);
         }
-        if opened && line(ctx, show, &counts, width, named.then_some(file)).is_err() {
-            return Exit::FAILURE;
+        if opened {
+            let name = plan.named.then_some(file.as_slice());
+            line(ctx, show, &counts, width, name).map_err(|_| Exit::FAILURE)?;
         }
-        total.lines += counts.lines;
-        total.words += counts.words;
-        total.chars += counts.chars;
-        total.bytes += counts.bytes;
-        total.width = total.width.max(counts.width);
+        total.add(&counts);
     }
-    if files.len() + unusable > 1 && line(ctx, show, &total, width, Some(b"total")).is_err() {
-        return Exit::FAILURE;
+    if plan.files.len() + plan.unusable > 1 {
+        line(ctx, show, &total, width, Some(b"total")).map_err(|_| Exit::FAILURE)?;
     }
-    exit
+    Ok(exit)
 }
 
 /// Columns are as wide as the sum of the files' sizes needs, or 7 if one is no regular file.
@@ -207,32 +225,18 @@ fn count(reader: &mut input::In<'_>, show: Show, c: &mut Counts) -> Result<(), S
         }
     }
     let mut state = State::default();
-    loop {
-        let block = match reader.fill_buf() {
-            Ok(b) => b,
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(e) => return Err(Stop::Read(e)),
-        };
-        if block.is_empty() {
-            break;
-        }
+    let complex = show.width || show.utf8 && (show.chars || show.words);
+    input::for_each_block(reader, |block| {
         c.bytes += block.len() as u64;
-        let complex = show.width || show.utf8 && (show.chars || show.words);
-        if complex {
-            let ascii = state.partial.is_empty() && block.is_ascii();
-            if ascii && !show.width {
-                plain(block, show, c, &mut state);
-                c.chars += block.len() as u64;
-            } else {
-                characters(block, show, c, &mut state);
-            }
+        let ascii = complex && !show.width && state.partial.is_empty() && block.is_ascii();
+        if complex && !ascii {
+            characters(block, show, c, &mut state);
         } else {
             plain(block, show, c, &mut state);
             c.chars += block.len() as u64;
         }
-        let n = block.len();
-        reader.consume(n);
-    }
+        Ok((block.len(), true))
+    })?;
     c.words += u64::from(state.in_word);
     c.width = c.width.max(state.column);
     Ok(())

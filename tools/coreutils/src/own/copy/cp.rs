@@ -1,6 +1,6 @@
 //! `cp` (POSIX XCU cp; GNU).
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
 
 use super::engine::{Copier, Existing, Follow, How, Plan};
@@ -8,169 +8,180 @@ use super::targets::{self, Destination};
 use crate::common::paths::{self, Backup};
 use crate::common::{input, quote};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Archive,
+    AttributesOnly,
+    Backup,
+    Context,
+    CopyContents,
+    Dereference,
+    Force,
+    Ignored,
+    Interactive,
+    Link,
+    LinksOfOperands,
+    NoClobber,
+    NoDereference,
+    NoDereferenceLinks,
+    NoPreserve,
+    NoTargetDirectory,
+    OneFileSystem,
+    Parents,
+    PlainBackup,
+    Preserve,
+    PreservePlain,
+    Recursive,
+    Reflink,
+    RemoveDestination,
+    Sparse,
+    StripTrailingSlashes,
+    Suffix,
+    SymbolicLink,
+    TargetDirectory,
+    Update,
+    Verbose,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [-T] SOURCE DEST\n  or:  cp [OPTION]... SOURCE... DIRECTORY\n  or:  cp [OPTION]... -t DIRECTORY SOURCE...",
     about: "Copy SOURCE to DEST, or multiple SOURCE(s) to DIRECTORY.",
     options: &[
-        Opt::flag('a', "archive", "same as -dR --preserve=all"),
-        Opt::flag('\u{1}', "attributes-only", "don't copy the file data, just the attributes").long_only(),
-        Opt::optional('\u{2}', "backup", "CONTROL", "make a backup of each existing destination file").long_only(),
-        Opt::flag('b', "", "like --backup but does not accept an argument"),
-        Opt::flag('\u{3}', "copy-contents", "copy contents of special files when recursive").long_only(),
-        Opt::flag('d', "", "same as --no-dereference --preserve=links"),
-        Opt::flag('f', "force", "if an existing destination file cannot be opened,\nremove it and try again"),
-        Opt::flag('i', "interactive", "prompt before overwrite (overrides a previous -n)"),
-        Opt::flag('H', "", "follow command-line symbolic links in SOURCE"),
-        Opt::flag('l', "link", "hard link files instead of copying"),
-        Opt::flag('L', "dereference", "always follow symbolic links in SOURCE"),
-        Opt::flag('n', "no-clobber", "do not overwrite an existing file (overrides a\nprevious -i)"),
-        Opt::flag('P', "no-dereference", "never follow symbolic links in SOURCE"),
-        Opt::flag('p', "", "same as --preserve=mode,ownership,timestamps"),
-        Opt::optional('\u{4}', "preserve", "ATTR_LIST", "preserve the specified attributes: mode, ownership,\ntimestamps, links, context, xattr, all").long_only(),
-        Opt::value('\u{5}', "no-preserve", "ATTR_LIST", "don't preserve the specified attributes").long_only(),
-        Opt::flag('\u{6}', "parents", "use full source file name under DIRECTORY").long_only(),
-        Opt::flag('R', "recursive", "copy directories recursively"),
-        Opt::flag('r', "", "the same"),
-        Opt::optional('\u{7}', "reflink", "WHEN", "(ignored)").long_only(),
-        Opt::flag('\u{e}', "remove-destination", "remove each existing destination file before\nattempting to open it").long_only(),
-        Opt::value('\u{f}', "sparse", "WHEN", "(ignored)").long_only(),
-        Opt::flag('\u{10}', "strip-trailing-slashes", "remove any trailing slashes from each SOURCE").long_only(),
-        Opt::flag('s', "symbolic-link", "make symbolic links instead of copying"),
-        Opt::value('S', "suffix", "SUFFIX", "override the usual backup suffix"),
-        Opt::value('t', "target-directory", "DIRECTORY", "copy all SOURCE arguments into DIRECTORY"),
-        Opt::flag('T', "no-target-directory", "treat DEST as a normal file"),
-        Opt::flag('u', "update", "copy only when the SOURCE file is newer than the\ndestination file or when the destination is missing"),
-        Opt::flag('v', "verbose", "explain what is being done"),
-        Opt::flag('x', "one-file-system", "stay on this file system"),
-        Opt::flag('Z', "", "(ignored)"),
-        Opt::optional('\u{11}', "context", "CTX", "(ignored)").long_only(),
+        Opt::new(Flag::Archive, 'a', "archive", "same as -dR --preserve=all"),
+        Opt::long(Flag::AttributesOnly, "attributes-only", "don't copy the file data, just the attributes"),
+        Opt::long(Flag::Backup, "backup", "make a backup of each existing destination file").may_take("CONTROL"),
+        Opt::new(Flag::PlainBackup, 'b', "", "like --backup but does not accept an argument"),
+        Opt::long(Flag::CopyContents, "copy-contents", "copy contents of special files when recursive"),
+        Opt::new(Flag::NoDereferenceLinks, 'd', "", "same as --no-dereference --preserve=links"),
+        Opt::new(Flag::Force, 'f', "force", "if an existing destination file cannot be opened,\nremove it and try again"),
+        Opt::new(Flag::Interactive, 'i', "interactive", "prompt before overwrite (overrides a previous -n)"),
+        Opt::new(Flag::LinksOfOperands, 'H', "", "follow command-line symbolic links in SOURCE"),
+        Opt::new(Flag::Link, 'l', "link", "hard link files instead of copying"),
+        Opt::new(Flag::Dereference, 'L', "dereference", "always follow symbolic links in SOURCE"),
+        Opt::new(Flag::NoClobber, 'n', "no-clobber", "do not overwrite an existing file (overrides a\nprevious -i)"),
+        Opt::new(Flag::NoDereference, 'P', "no-dereference", "never follow symbolic links in SOURCE"),
+        Opt::new(Flag::PreservePlain, 'p', "", "same as --preserve=mode,ownership,timestamps"),
+        Opt::long(Flag::Preserve, "preserve", "preserve the specified attributes: mode, ownership,\ntimestamps, links, context, xattr, all").may_take("ATTR_LIST"),
+        Opt::long(Flag::NoPreserve, "no-preserve", "don't preserve the specified attributes").takes("ATTR_LIST"),
+        Opt::long(Flag::Parents, "parents", "use full source file name under DIRECTORY"),
+        Opt::new(Flag::Recursive, 'R', "recursive", "copy directories recursively"),
+        Opt::new(Flag::Recursive, 'r', "", "the same"),
+        Opt::long(Flag::Reflink, "reflink", "(ignored)").may_take("WHEN"),
+        Opt::long(Flag::RemoveDestination, "remove-destination", "remove each existing destination file before\nattempting to open it"),
+        Opt::long(Flag::Sparse, "sparse", "(ignored)").takes("WHEN"),
+        Opt::long(Flag::StripTrailingSlashes, "strip-trailing-slashes", "remove any trailing slashes from each SOURCE"),
+        Opt::new(Flag::SymbolicLink, 's', "symbolic-link", "make symbolic links instead of copying"),
+        Opt::new(Flag::Suffix, 'S', "suffix", "override the usual backup suffix").takes("SUFFIX"),
+        Opt::new(Flag::TargetDirectory, 't', "target-directory", "copy all SOURCE arguments into DIRECTORY").takes("DIRECTORY"),
+        Opt::new(Flag::NoTargetDirectory, 'T', "no-target-directory", "treat DEST as a normal file"),
+        Opt::new(Flag::Update, 'u', "update", "copy only when the SOURCE file is newer than the\ndestination file or when the destination is missing"),
+        Opt::new(Flag::Verbose, 'v', "verbose", "explain what is being done"),
+        Opt::new(Flag::OneFileSystem, 'x', "one-file-system", "stay on this file system"),
+        Opt::new(Flag::Ignored, 'Z', "", "(ignored)"),
+        Opt::long(Flag::Context, "context", "(ignored)").may_take("CTX"),
     ],
     after: "",
     posix_order: false,
 };
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    let control = if p.has('\u{2}') { Some(p.last('\u{2}')) } else { p.has('b').then_some(None) };
-    let backup = match Backup::new(control, p.last('S'), &ctx.env) {
-        Ok(b) => b,
-        Err(word) => {
-            input::usage_error(
-                ctx,
-                &[b"invalid argument ", &quote::always(&word), b" for 'backup type'"],
-            );
-            return Exit::FAILURE;
-        }
-    };
-    let recursive = p.has('R') || p.has('r') || p.has('a');
-    let mut plan = Plan {
-        recursive,
-        follow: if recursive { Follow::Never } else { Follow::Always },
-        preserve_mode: false,
-        default_mode: false,
-        preserve_owner: false,
-        preserve_times: false,
-        preserve_links: false,
-        existing: Existing::Overwrite,
-        force: p.has('f'),
-        remove_destination: p.has('\u{e}'),
-        update: p.has('u'),
-        verbose: p.has('v'),
-        backup,
-        how: How::Copy,
-        one_file_system: p.has('x'),
-        moving: false,
-        copy_contents: p.has('\u{3}'),
-    };
-    let mut follow = None;
-    for (id, value) in &p.options {
-        match id {
-            'a' => {
-                follow = Some(Follow::Never);
-                preserve(&mut plan, b"all", true);
-            }
-            'd' => {
-                follow = Some(Follow::Never);
-                plan.preserve_links = true;
-            }
-            'P' => follow = Some(Follow::Never),
-            'L' => follow = Some(Follow::Always),
-            'H' => follow = Some(Follow::Operands),
-            'p' | '\u{4}' if value.is_none() => {
-                preserve(&mut plan, b"mode", true);
-                preserve(&mut plan, b"ownership", true);
-                preserve(&mut plan, b"timestamps", true);
-            }
-            '\u{4}' | '\u{5}' => {
-                for word in value.as_deref().unwrap_or_default().split(|c| *c == b',') {
-                    if !preserve(&mut plan, word, *id == '\u{4}') {
-                        let shown = quote::always(word);
-                        let name: &[u8] =
-                            if *id == '\u{4}' { b"--preserve" } else { b"--no-preserve" };
-                        input::usage_error(
-                            ctx,
-                            &[b"invalid argument ", &shown, b" for '", name, b"'"],
-                        );
-                        return Exit::FAILURE;
-                    }
-                }
-            }
-            'i' => plan.existing = Existing::Ask,
-            'n' => plan.existing = Existing::Keep,
-            'l' => plan.how = How::HardLink,
-            's' => plan.how = How::SymbolicLink,
-            '\u{1}' => plan.how = How::Attributes,
-            _ => {}
-        }
-    }
-    if p.has('l') && p.has('s') {
-        ctx.error("cannot make both hard and symbolic links");
-        return Exit::FAILURE;
-    }
-    if plan.existing == Existing::Keep && plan.backup.kind != paths::BackupKind::None {
-        input::usage_error(ctx, &[b"options --backup and --no-clobber are mutually exclusive"]);
-        return Exit::FAILURE;
-    }
-    if let Some(f) = follow {
-        plan.follow = f;
-    } else if plan.how == How::HardLink {
-        plan.follow = Follow::Never;
-    }
-    let directory = p.last('t').map(<[u8]>::to_vec);
-    let (mut sources, destination) =
-        match targets::split(ctx, &p.operands, directory.as_deref(), p.has('T')) {
-            Ok(x) => x,
-            Err(e) => return e,
-        };
-    if p.has('\u{10}') {
+    copy(ctx, args).unwrap_or_else(|exit| exit)
+}
+
+fn copy(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Exit, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let plan = plan(ctx, &p)?;
+    let (dir, no_dir) = (p.last(Flag::TargetDirectory), p.has(Flag::NoTargetDirectory));
+    let (mut sources, destination) = targets::split(ctx, &p.operands, dir, no_dir)?;
+    if p.has(Flag::StripTrailingSlashes) {
         sources.iter_mut().for_each(|s| *s = paths::strip_slashes(s).to_vec());
     }
     let mut copier = Copier::new(&plan);
     let mut ok = true;
     for source in &sources {
         let to = match &destination {
-            Destination::Directory(d) if p.has('\u{6}') => {
-                match make_parents(ctx, d, source, &plan) {
-                    Some(to) => to,
-                    None => {
-                        ok = false;
-                        continue;
-                    }
-                }
+            Destination::Directory(d) if p.has(Flag::Parents) => {
+                make_parents(ctx, d, source, &plan)
             }
-            Destination::File(_) if p.has('\u{6}') => {
-                input::usage_error(ctx, &[b"with --parents, the destination must be a directory"]);
-                return Exit::FAILURE;
+            Destination::File(_) if p.has(Flag::Parents) => {
+                let text = b"with --parents, the destination must be a directory";
+                return Err(input::usage_error(ctx, &[text]));
             }
-            d => d.of(source),
+            d => Some(d.of(source)),
         };
         // `cp -f a a` with a backup: the backup is the copy.
-        ok &= copier.operand(ctx, source, &to);
+        ok &= to.is_some_and(|to| copier.operand(ctx, source, &to));
     }
-    if ok { Exit::SUCCESS } else { Exit::FAILURE }
+    Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
+}
+
+fn plan(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Plan, Exit> {
+    let backup = Backup::of(ctx, p, [Flag::Backup, Flag::PlainBackup, Flag::Suffix])?;
+    let recursive = p.has(Flag::Recursive) || p.has(Flag::Archive);
+    let mut plan = Plan {
+        recursive,
+        force: p.has(Flag::Force),
+        remove_destination: p.has(Flag::RemoveDestination),
+        update: p.has(Flag::Update),
+        verbose: p.has(Flag::Verbose),
+        one_file_system: p.has(Flag::OneFileSystem),
+        copy_contents: p.has(Flag::CopyContents),
+        ..Plan::new(backup)
+    };
+    for (flag, value) in &p.options {
+        match (flag, value) {
+            (Flag::Archive, _) => {
+                preserve(&mut plan, b"all", true);
+            }
+            (Flag::NoDereferenceLinks, _) => plan.preserve_links = true,
+            (Flag::PreservePlain, _) | (Flag::Preserve, None) => {
+                preserve(&mut plan, b"mode", true);
+                preserve(&mut plan, b"ownership", true);
+                preserve(&mut plan, b"timestamps", true);
+            }
+            (Flag::Preserve, Some(list)) => attributes(ctx, &mut plan, list, true)?,
+            (Flag::NoPreserve, list) => {
+                attributes(ctx, &mut plan, list.as_deref().unwrap_or_default(), false)?;
+            }
+            (Flag::Interactive, _) => plan.existing = Existing::Ask,
+            (Flag::NoClobber, _) => plan.existing = Existing::Keep,
+            (Flag::Link, _) => plan.how = How::HardLink,
+            (Flag::SymbolicLink, _) => plan.how = How::SymbolicLink,
+            (Flag::AttributesOnly, _) => plan.how = How::Attributes,
+            _ => {}
+        }
+    }
+    if p.has(Flag::Link) && p.has(Flag::SymbolicLink) {
+        return Err(input::failure(ctx, &[b"cannot make both hard and symbolic links"]));
+    }
+    targets::refuse_kept_backup(ctx, plan.existing, &plan.backup)?;
+    let follow = p.choice(&[
+        (Flag::Archive, Follow::Never),
+        (Flag::NoDereferenceLinks, Follow::Never),
+        (Flag::NoDereference, Follow::Never),
+        (Flag::Dereference, Follow::Always),
+        (Flag::LinksOfOperands, Follow::Operands),
+    ]);
+    let by_default = match recursive || plan.how == How::HardLink {
+        true => Follow::Never,
+        false => Follow::Always,
+    };
+    plan.follow = follow.unwrap_or(by_default);
+    Ok(plan)
+}
+
+/// A list of attributes to preserve, or not to.
+fn attributes(ctx: &mut Ctx<'_>, plan: &mut Plan, list: &[u8], on: bool) -> Result<(), Exit> {
+    for word in list.split(|c| *c == b',') {
+        if !preserve(plan, word, on) {
+            let shown = quote::always(word);
+            let option: &[u8] = if on { b"--preserve" } else { b"--no-preserve" };
+            let parts: &[&[u8]] = &[b"invalid argument ", &shown, b" for '", option, b"'"];
+            return Err(input::usage_error(ctx, parts));
+        }
+    }
+    Ok(())
 }
 
 /// Turns an attribute of `--preserve` on or off; false if there is no such.

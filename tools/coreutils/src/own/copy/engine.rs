@@ -1,15 +1,17 @@
 //! Copying files and trees. Trees are walked with a list of tasks, not by recursion.
+//!
+//! This file decides what becomes of each entry; `contents` makes the files.
+
+mod contents;
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
+use std::path::Path;
 
 use box_applet::Ctx;
-use box_sys::path::to_bytes;
-use box_sys::{Kind, Stat, errno::code, meta};
+use box_sys::{Kind, Stat, meta};
 
-use crate::common::mode::umask;
-use crate::common::paths::{self, Backup};
+use crate::common::paths::{self, Backup, BackupKind};
 use crate::common::{input, quote, tree};
 
 /// Which symbolic links in the source are followed.
@@ -38,6 +40,7 @@ pub(super) enum How {
     Attributes,
 }
 
+/// What is copied and how.
 pub(super) struct Plan {
     pub recursive: bool,
     pub follow: Follow,
@@ -63,6 +66,31 @@ pub(super) struct Plan {
     pub copy_contents: bool,
 }
 
+impl Plan {
+    /// Copies files as they are named on the command line, over what exists, and preserves nothing.
+    pub(super) fn new(backup: Backup) -> Plan {
+        Plan {
+            recursive: false,
+            follow: Follow::Always,
+            preserve_mode: false,
+            default_mode: false,
+            preserve_owner: false,
+            preserve_times: false,
+            preserve_links: false,
+            existing: Existing::Overwrite,
+            force: false,
+            remove_destination: false,
+            update: false,
+            verbose: false,
+            backup,
+            how: How::Copy,
+            one_file_system: false,
+            moving: false,
+            copy_contents: false,
+        }
+    }
+}
+
 /// One step.
 enum Task {
     Copy {
@@ -78,6 +106,27 @@ enum Task {
     },
 }
 
+/// An entry that is being copied.
+struct Entry<'t> {
+    from: &'t [u8],
+    to: &'t [u8],
+    /// It was named on the command line.
+    operand: bool,
+    /// If it is a symbolic link, what it points to is meant.
+    follow: bool,
+    stat: Stat,
+}
+
+/// What is in the destination's place.
+struct Old {
+    stat: Stat,
+    /// What it points to, if it is a symbolic link; `None` if that is nothing.
+    target: Option<Stat>,
+}
+
+/// A result that is known before the end: whether all went well.
+type Step<T> = Result<T, bool>;
+
 /// Copies operands one after another, remembering what was made.
 pub(super) struct Copier<'p> {
     plan: &'p Plan,
@@ -90,7 +139,6 @@ pub(super) struct Copier<'p> {
     device: Option<u64>,
     /// The operand being copied.
     source: Vec<u8>,
-    pub ok: bool,
 }
 
 impl<'p> Copier<'p> {
@@ -102,29 +150,26 @@ impl<'p> Copier<'p> {
             roots: Vec::new(),
             device: None,
             source: Vec::new(),
-            ok: true,
         }
     }
 
     /// Copies one operand; whether all went well.
     pub(super) fn operand(&mut self, ctx: &mut Ctx<'_>, from: &[u8], to: &[u8]) -> bool {
-        let before = std::mem::replace(&mut self.ok, true);
+        let mut ok = true;
         self.roots.clear();
         self.source = from.to_vec();
         self.device = None;
         let mut tasks = vec![Task::Copy { from: from.to_vec(), to: to.to_vec(), operand: true }];
         while let Some(task) = tasks.pop() {
-            match task {
+            ok &= match task {
                 Task::Copy { from, to, operand } => {
-                    if !self.one(ctx, &from, &to, operand, &mut tasks) {
-                        self.ok = false;
-                    }
+                    let entry = self.look(ctx, &from, &to, operand);
+                    let copied = entry.and_then(|entry| self.entry(ctx, &entry, &mut tasks));
+                    copied.unwrap_or_else(|ok| ok)
                 }
-                Task::Finish { to, stat, made } => self.finish_dir(ctx, &to, &stat, made),
+                Task::Finish { to, stat, made } => self.metadata(ctx, &to, &stat, made),
             }
         }
-        let ok = self.ok;
-        self.ok = before && ok;
         ok
     }
 
@@ -133,187 +178,113 @@ impl<'p> Copier<'p> {
         false
     }
 
-    /// Copies one entry; directories put their contents on the list.
-    fn one(
+    /// What the source is, if it is to be copied at all.
+    fn look<'t>(
         &mut self,
         ctx: &mut Ctx<'_>,
-        from: &[u8],
-        to: &[u8],
+        from: &'t [u8],
+        to: &'t [u8],
         operand: bool,
-        tasks: &mut Vec<Task>,
-    ) -> bool {
+    ) -> Step<Entry<'t>> {
         let p = self.plan;
         let follow = match p.follow {
             Follow::Always => true,
             Follow::Operands => operand,
             Follow::Never => false,
         };
-        let (from_path, to_path) = (ctx.path(from), ctx.path(to));
-        let stat = match meta::stat(&from_path, follow) {
-            Ok(s) => s,
-            Err(e) => return self.fail(ctx, "cannot stat", from, &e),
-        };
+        let stat = meta::stat(&ctx.path(from), follow)
+            .map_err(|e| self.fail(ctx, "cannot stat", from, &e))?;
         if stat.kind == Kind::Dir {
             if !p.recursive {
                 let shown = quote::always(from);
                 ctx.error_bytes(&[b"-r not specified; omitting directory ", &shown]);
-                return false;
+                return Err(false);
             }
             if p.one_file_system && *self.device.get_or_insert(stat.dev) != stat.dev {
-                return true;
+                return Err(true);
             }
-        }
-        let (from_shown, to_shown) = (quote::always(from), quote::always(to));
-        if operand
+        } else if operand
             && self.made.iter().any(|m| m == to)
-            && stat.kind != Kind::Dir
-            && p.backup.kind != paths::BackupKind::Numbered
+            && p.backup.kind != BackupKind::Numbered
         {
-            ctx.error_bytes(&[
-                b"will not overwrite just-created ",
-                &to_shown,
-                b" with ",
-                &from_shown,
-            ]);
-            return false;
+            let (from, to) = (quote::always(from), quote::always(to));
+            ctx.error_bytes(&[b"will not overwrite just-created ", &to, b" with ", &from]);
+            return Err(false);
         }
-        let old = meta::stat(&to_path, false).ok();
-        let old_target = if old.is_some_and(|o| o.kind == Kind::Symlink) {
-            meta::stat(&to_path, true).ok()
-        } else {
-            old
-        };
+        Ok(Entry { from, to, operand, follow, stat })
+    }
+
+    /// Copies one entry; directories put their contents on the list.
+    fn entry(&mut self, ctx: &mut Ctx<'_>, e: &Entry<'_>, tasks: &mut Vec<Task>) -> Step<bool> {
+        let p = self.plan;
+        let to_path = ctx.path(e.to);
+        let old = meta::stat(&to_path, false).ok().map(|stat| Old {
+            stat,
+            target: match stat.kind {
+                Kind::Symlink => meta::stat(&to_path, true).ok(),
+                _ => Some(stat),
+            },
+        });
         let mut backed = None;
         if let Some(old) = &old {
-            // What a destination link means counts where the source's link is followed too.
-            let seen = if stat.kind == Kind::Symlink && !follow { Some(*old) } else { old_target };
-            let same = seen.is_some_and(|o| paths::same(&o, &stat))
-                || stat.ino == 0 && same_path(&from_path, &to_path);
-            if same && !self.same_allowed(&stat, old, from, to) {
-                if p.existing == Existing::Keep && !p.moving {
-                    return true;
-                }
-                if p.how == How::HardLink && from != to {
-                    return true;
-                }
-                ctx.error_bytes(&[&from_shown, b" and ", &to_shown, b" are the same file"]);
-                return false;
-            }
-            let dir_there = old_target.is_some_and(|o| o.kind == Kind::Dir);
-            if stat.kind == Kind::Dir {
-                if old.kind == Kind::Symlink
-                    && dir_there
-                    && !operand
-                    && !p.copy_contents
-                    && p.follow != Follow::Always
-                {
-                    ctx.error_bytes(&[
-                        b"cannot overwrite non-directory ",
-                        &to_shown,
-                        b" with directory ",
-                        &from_shown,
-                    ]);
-                    return false;
-                }
-                if !dir_there {
-                    ctx.error_bytes(&[
-                        b"cannot overwrite non-directory ",
-                        &to_shown,
-                        b" with directory ",
-                        &from_shown,
-                    ]);
-                    return false;
-                }
+            self.refuse_same(ctx, e, old)?;
+            if e.stat.kind == Kind::Dir {
+                self.refuse_directory(ctx, e, old)?;
             } else {
-                if dir_there && (old.kind == Kind::Dir) {
-                    ctx.error_bytes(&[
-                        b"cannot overwrite directory ",
-                        &to_shown,
-                        b" with non-directory",
-                    ]);
-                    return false;
-                }
-                if p.update && old_target.is_some_and(|o| o.mtime >= stat.mtime) {
-                    return true;
-                }
-                match p.existing {
-                    Existing::Keep => return true,
-                    Existing::Ask => {
-                        let q = overwrite_question(&to_shown, old_target.as_ref(), "overwrite");
-                        if !paths::confirm(ctx, &q) {
-                            return true;
-                        }
-                    }
-                    Existing::Overwrite => {}
-                }
-                match p.backup.make(ctx, to) {
-                    Ok(b) => backed = b,
-                    Err(e) => return self.fail(ctx, "cannot backup", to, &e),
-                }
+                backed = self.make_way(ctx, e, old)?;
             }
         }
-        let exists = old.is_some() && backed.is_none();
-        if stat.kind == Kind::Dir {
-            return self.directory(ctx, from, to, &stat, old.is_some(), operand, tasks);
+        if e.stat.kind == Kind::Dir {
+            return self.directory(ctx, e, old.is_some(), tasks);
         }
-        if exists && self.plan.remove_destination {
-            if let Err(e) = std::fs::remove_file(&to_path) {
-                return self.fail(ctx, "cannot remove", to, &e);
-            }
+        let mut exists = old.is_some() && backed.is_none();
+        if exists && p.remove_destination {
+            std::fs::remove_file(&to_path)
+                .map_err(|error| self.fail(ctx, "cannot remove", e.to, &error))?;
+            exists = false;
             if p.verbose {
-                let line = [b"removed ", to_shown.as_slice(), b"\n"].concat();
-                let _ = ctx.stdout.write_all(&line);
+                let _ = ctx.stdout.write_all(&[b"removed ", &*quote::always(e.to), b"\n"].concat());
             }
         }
         if p.verbose {
-            let mut line = [from_shown.as_slice(), b" -> ", &to_shown].concat();
-            if let Some(b) = &backed {
-                line.extend_from_slice(
-                    &[b" (backup: ", quote::always(b).as_slice(), b")"].concat(),
-                );
-            }
-            line.push(b'\n');
+            let line = arrow(e.from, e.to, backed.as_deref());
             let _ = ctx.stdout.write_all(&line);
         }
-        if operand {
-            self.made.push(to.to_vec());
+        if e.operand {
+            self.made.push(e.to.to_vec());
         }
-        if p.preserve_links && stat.nlink > 1 && stat.ino != 0 && p.how == How::Copy {
-            if let Some(first) = self.links.get(&(stat.dev, stat.ino)).cloned() {
-                if exists && !p.remove_destination {
-                    let _ = std::fs::remove_file(&to_path);
-                }
-                return match std::fs::hard_link(ctx.path(&first), &to_path) {
-                    Ok(()) => true,
-                    Err(e) => {
-                        let text = box_sys::strerror(&e);
-                        let first = quote::always(&first);
-                        ctx.error_bytes(&[
-                            b"cannot create hard link ",
-                            &to_shown,
-                            b" to ",
-                            &first,
-                            b": ",
-                            text.as_bytes(),
-                        ]);
-                        false
-                    }
-                };
+        if p.preserve_links && e.stat.nlink > 1 && e.stat.ino != 0 && p.how == How::Copy {
+            let id = (e.stat.dev, e.stat.ino);
+            if let Some(first) = self.links.get(&id) {
+                return Ok(self.link_to_copy(ctx, first, e.to, exists));
             }
-            self.links.insert((stat.dev, stat.ino), to.to_vec());
+            self.links.insert(id, e.to.to_vec());
         }
-        let exists = exists && !p.remove_destination;
-        match p.how {
-            How::HardLink => self.hard_link(ctx, from, to, exists, follow),
-            How::SymbolicLink => self.symbolic_link(ctx, from, to, exists),
-            How::Attributes => {
-                if !exists && let Err(e) = File::create(&to_path) {
-                    return self.fail(ctx, "cannot create regular file", to, &e);
-                }
-                self.metadata(ctx, to, &stat, !exists)
-            }
-            How::Copy => self.contents(ctx, from, to, &stat, exists),
+        Ok(match p.how {
+            How::HardLink => self.hard_link(ctx, e, exists),
+            How::SymbolicLink => self.symbolic_link(ctx, e.from, e.to, exists),
+            How::Attributes => self.attributes(ctx, e, exists),
+            How::Copy => self.contents(ctx, e, exists),
+        })
+    }
+
+    /// Refuses to copy a file to itself, unless a backup or a removal makes that possible.
+    fn refuse_same(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, old: &Old) -> Step<()> {
+        let p = self.plan;
+        // What a destination link means counts where the source's link is followed too.
+        let is_link = e.stat.kind == Kind::Symlink && !e.follow;
+        let seen = if is_link { Some(old.stat) } else { old.target };
+        let same = seen.is_some_and(|o| paths::same(&o, &e.stat))
+            || e.stat.ino == 0 && same_path(&ctx.path(e.from), &ctx.path(e.to));
+        if !same || self.same_allowed(&e.stat, &old.stat, e.from, e.to) {
+            return Ok(());
         }
+        if p.existing == Existing::Keep && !p.moving || p.how == How::HardLink && e.from != e.to {
+            return Err(true);
+        }
+        let (from, to) = (quote::always(e.from), quote::always(e.to));
+        ctx.error_bytes(&[&from, b" and ", &to, b" are the same file"]);
+        Err(false)
     }
 
     /// A destination that is the source may still be replaced by removing it first.
@@ -330,266 +301,105 @@ impl<'p> Copier<'p> {
             && (through_link || old.nlink > 1)
     }
 
+    /// Refuses to put a directory in the place of something else.
+    fn refuse_directory(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, old: &Old) -> Step<()> {
+        let p = self.plan;
+        let is_dir = old.target.is_some_and(|o| o.kind == Kind::Dir);
+        let through_link = old.stat.kind == Kind::Symlink
+            && !e.operand
+            && !p.copy_contents
+            && p.follow != Follow::Always;
+        if is_dir && !through_link {
+            return Ok(());
+        }
+        let (from, to) = (quote::always(e.from), quote::always(e.to));
+        ctx.error_bytes(&[b"cannot overwrite non-directory ", &to, b" with directory ", &from]);
+        Err(false)
+    }
+
+    /// Asks whether a file may be overwritten, and keeps it; the backup's name.
+    fn make_way(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, old: &Old) -> Step<Option<Vec<u8>>> {
+        let p = self.plan;
+        let shown = quote::always(e.to);
+        if old.stat.kind == Kind::Dir {
+            ctx.error_bytes(&[b"cannot overwrite directory ", &shown, b" with non-directory"]);
+            return Err(false);
+        }
+        if p.update && old.target.is_some_and(|o| o.mtime >= e.stat.mtime) {
+            return Err(true);
+        }
+        let wanted = match p.existing {
+            Existing::Keep => false,
+            Existing::Overwrite => true,
+            Existing::Ask => {
+                let question = overwrite_question(&shown, old.target.as_ref(), "overwrite");
+                paths::confirm(ctx, &question)
+            }
+        };
+        if !wanted {
+            return Err(true);
+        }
+        p.backup.make(ctx, e.to).map_err(|error| self.fail(ctx, "cannot backup", e.to, &error))
+    }
+
     fn directory(
         &mut self,
         ctx: &mut Ctx<'_>,
-        from: &[u8],
-        to: &[u8],
-        stat: &Stat,
+        e: &Entry<'_>,
         exists: bool,
-        operand: bool,
         tasks: &mut Vec<Task>,
-    ) -> bool {
-        if self.roots.contains(&(stat.dev, stat.ino)) && stat.ino != 0 {
-            let f = quote::always(&self.source);
-            let t = quote::always(self.made.last().map_or(to, Vec::as_slice));
-            ctx.error_bytes(&[b"cannot copy a directory, ", &f, b", into itself, ", &t]);
-            return false;
+    ) -> Step<bool> {
+        if self.roots.contains(&(e.stat.dev, e.stat.ino)) && e.stat.ino != 0 {
+            let last = self.made.last().map_or(e.to, Vec::as_slice);
+            return Err(into_itself(ctx, &self.source, last));
         }
-        let path = ctx.path(to);
+        let path = ctx.path(e.to);
         if !exists {
-            if let Err(e) = std::fs::create_dir(&path) {
-                return self.fail(ctx, "cannot create directory", to, &e);
-            }
+            std::fs::create_dir(&path)
+                .map_err(|error| self.fail(ctx, "cannot create directory", e.to, &error))?;
             if self.plan.verbose {
-                let line =
-                    [&quote::always(from), b" -> ".as_slice(), &quote::always(to), b"\n"].concat();
-                let _ = ctx.stdout.write_all(&line);
+                let _ = ctx.stdout.write_all(&arrow(e.from, e.to, None));
             }
         }
-        if operand {
-            self.made.push(to.to_vec());
-            // Without inode numbers a copy into itself is told by its path.
+        if e.operand {
+            self.made.push(e.to.to_vec());
             if let Ok(s) = meta::stat(&path, true) {
                 self.roots.push((s.dev, s.ino));
             }
-            let inside = |a: &std::path::Path, b: &std::path::Path| {
-                let canon = |p: &std::path::Path| paths::canonical(p, paths::Missing::All).ok();
-                matches!((canon(a), canon(b)), (Some(x), Some(y)) if x.starts_with(&y) && x != y)
-            };
-            if stat.ino == 0 && inside(&path, &ctx.path(from)) {
-                let (f, t) = (quote::always(from), quote::always(to));
-                ctx.error_bytes(&[b"cannot copy a directory, ", &f, b", into itself, ", &t]);
-                return false;
+            // Without inode numbers a copy into itself is told by its path.
+            if e.stat.ino == 0 && paths::is_inside(&path, &ctx.path(e.from)) {
+                return Err(into_itself(ctx, e.from, e.to));
             }
         }
-        tasks.push(Task::Finish { to: to.to_vec(), stat: *stat, made: !exists });
-        match tree::entries(ctx, from) {
-            Ok(names) => {
-                for n in names.iter().rev() {
-                    tasks.push(Task::Copy {
-                        from: paths::join(from, n),
-                        to: paths::join(to, n),
-                        operand: false,
-                    });
-                }
-                true
-            }
-            Err(e) => self.fail(ctx, "cannot access", from, &e),
-        }
-    }
-
-    fn finish_dir(&mut self, ctx: &mut Ctx<'_>, to: &[u8], stat: &Stat, made: bool) {
-        if !self.metadata(ctx, to, stat, made) {
-            self.ok = false;
-        }
-    }
-
-    fn hard_link(
-        &self,
-        ctx: &mut Ctx<'_>,
-        from: &[u8],
-        to: &[u8],
-        exists: bool,
-        follow: bool,
-    ) -> bool {
-        let to_path = ctx.path(to);
-        if exists && (self.plan.force || self.plan.existing == Existing::Ask) {
-            let _ = std::fs::remove_file(&to_path);
-        }
-        let source = if follow {
-            paths::canonical(&ctx.path(from), paths::Missing::None)
-                .unwrap_or_else(|_| ctx.path(from))
-        } else {
-            ctx.path(from)
-        };
-        match std::fs::hard_link(source, &to_path) {
-            Ok(()) => true,
-            Err(e) => {
-                let (t, f) = (quote::always(to), quote::always(from));
-                ctx.error_bytes(&[
-                    b"cannot create hard link ",
-                    &t,
-                    b" to ",
-                    &f,
-                    b": ",
-                    box_sys::strerror(&e).as_bytes(),
-                ]);
-                false
-            }
-        }
-    }
-
-    fn symbolic_link(&self, ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], exists: bool) -> bool {
-        if !from.starts_with(b"/") && to.contains(&b'/') && paths::dir_name(to) != b"." {
-            let shown = quote::colon(to);
-            ctx.error_bytes(&[
-                &shown,
-                b": can make relative symbolic links only in current directory",
-            ]);
-            return false;
-        }
-        let to_path = ctx.path(to);
-        if exists && self.plan.force {
-            let _ = std::fs::remove_file(&to_path);
-        }
-        match meta::symlink(from, &to_path) {
-            Ok(()) => true,
-            Err(e) => {
-                let (t, f) = (quote::always(to), quote::always(from));
-                ctx.error_bytes(&[
-                    b"cannot create symbolic link ",
-                    &t,
-                    b" to ",
-                    &f,
-                    b": ",
-                    box_sys::strerror(&e).as_bytes(),
-                ]);
-                false
-            }
-        }
-    }
-
-    /// The contents and metadata of anything but a directory.
-    fn contents(
-        &self,
-        ctx: &mut Ctx<'_>,
-        from: &[u8],
-        to: &[u8],
-        stat: &Stat,
-        exists: bool,
-    ) -> bool {
-        let p = self.plan;
-        let (from_path, to_path) = (ctx.path(from), ctx.path(to));
-        if stat.kind == Kind::Symlink {
-            let target = match std::fs::read_link(&from_path) {
-                Ok(t) => t,
-                Err(e) => return self.fail(ctx, "cannot read symbolic link", from, &e),
-            };
-            if exists && let Err(e) = std::fs::remove_file(&to_path) {
-                return self.fail(ctx, "cannot remove", to, &e);
-            }
-            if let Err(e) = meta::symlink(to_bytes(&target), &to_path) {
-                return self.fail(ctx, "cannot create symbolic link", to, &e);
-            }
-            if p.preserve_times {
-                let _ = meta::set_times(&to_path, Some(stat.atime), Some(stat.mtime), false);
-            }
-            return true;
-        }
-        if stat.kind == Kind::Fifo && p.recursive && !p.copy_contents {
-            if exists {
-                let _ = std::fs::remove_file(&to_path);
-            }
-            return match meta::mkfifo(&to_path, stat.mode & 0o777) {
-                Ok(()) => self.metadata(ctx, to, stat, true),
-                Err(e) => self.fail(ctx, "cannot create fifo", to, &e),
-            };
-        }
-        let mut source = match File::open(&from_path) {
-            Ok(f) => f,
-            Err(e) => {
-                let shown = quote::always(from);
-                ctx.error_bytes(&[
-                    b"cannot open ",
-                    &shown,
-                    b" for reading: ",
-                    box_sys::strerror(&e).as_bytes(),
-                ]);
-                return false;
-            }
-        };
-        let open = || OpenOptions::new().write(true).create(true).truncate(true).open(&to_path);
-        let mut made = !exists;
-        let destination = if to.ends_with(b"/") && !exists {
-            Err(io::Error::from_raw_os_error(code::ENOTDIR))
-        } else if !exists && meta::stat(&to_path, false).is_ok() {
-            // A link that points nowhere: writing through it would create a file elsewhere.
-            let shown = quote::always(to);
-            ctx.error_bytes(&[b"not writing through dangling symlink ", &shown]);
-            return false;
-        } else if exists && meta::stat(&to_path, true).is_err() && !p.moving {
-            let shown = quote::always(to);
-            ctx.error_bytes(&[b"not writing through dangling symlink ", &shown]);
-            return false;
-        } else {
-            match open() {
-                Err(_) if exists && p.force => {
-                    made = true;
-                    std::fs::remove_file(&to_path).and_then(|()| open())
-                }
-                other => other,
-            }
-        };
-        let mut destination = match destination {
-            Ok(f) => f,
-            Err(e) => return self.fail(ctx, "cannot create regular file", to, &e),
-        };
-        let mut buf = vec![0; 128 * 1024];
-        loop {
-            let n = match source.read(&mut buf) {
-                Ok(0) => break,
-                Ok(n) => n,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                Err(e) => return self.fail(ctx, "error reading", from, &e),
-            };
-            if let Err(e) = destination.write_all(&buf[..n]) {
-                return self.fail(ctx, "error writing", to, &e);
-            }
-        }
-        drop(destination);
-        self.metadata(ctx, to, stat, made)
-    }
-
-    /// Gives a file what is to be preserved; a new one gets the source's mode less the umask.
-    fn metadata(&self, ctx: &mut Ctx<'_>, to: &[u8], stat: &Stat, made: bool) -> bool {
-        let p = self.plan;
-        let path = ctx.path(to);
-        let mut ok = true;
-        if p.preserve_owner {
-            // Only root may give files away; that others cannot is no error.
-            if meta::stat(&path, true).is_ok_and(|s| s.uid != stat.uid || s.gid != stat.gid) {
-                let _ = meta::chown(&path, Some(stat.uid), Some(stat.gid), true);
-            }
-        }
-        let mode = if p.preserve_mode {
-            Some(stat.mode)
-        } else if made && !p.default_mode {
-            Some(stat.mode & 0o777 & !umask())
-        } else {
-            None
-        };
-        if let Some(mode) = mode
-            && meta::stat(&path, true).is_ok_and(|s| s.mode != mode)
-            && let Err(e) = meta::chmod(&path, mode)
-        {
-            // A host without modes has none to preserve.
-            if e.raw_os_error() != Some(code::ENOTSUP) {
-                input::cannot(ctx, "preserving permissions for", to, &e);
-                ok = false;
-            }
-        }
-        if p.preserve_times
-            && let Err(e) = meta::set_times(&path, Some(stat.atime), Some(stat.mtime), true)
-        {
-            input::cannot(ctx, "preserving times for", to, &e);
-            ok = false;
-        }
-        ok
+        tasks.push(Task::Finish { to: e.to.to_vec(), stat: e.stat, made: !exists });
+        let names = tree::entries(ctx, e.from)
+            .map_err(|error| self.fail(ctx, "cannot access", e.from, &error))?;
+        tasks.extend(names.iter().rev().map(|name| Task::Copy {
+            from: paths::join(e.from, name),
+            to: paths::join(e.to, name),
+            operand: false,
+        }));
+        Ok(true)
     }
 }
 
-fn same_path(a: &std::path::Path, b: &std::path::Path) -> bool {
+/// `'a' -> 'b' (backup: 'b~')`, as a line.
+pub(super) fn arrow(from: &[u8], to: &[u8], backup: Option<&[u8]>) -> Vec<u8> {
+    let mut line = [&*quote::always(from), b" -> ", &*quote::always(to)].concat();
+    if let Some(name) = backup {
+        line.extend_from_slice(&[b" (backup: ", &*quote::always(name), b")"].concat());
+    }
+    line.push(b'\n');
+    line
+}
+
+fn into_itself(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8]) -> bool {
+    let (from, to) = (quote::always(from), quote::always(to));
+    ctx.error_bytes(&[b"cannot copy a directory, ", &from, b", into itself, ", &to]);
+    false
+}
+
+fn same_path(a: &Path, b: &Path) -> bool {
     match (paths::canonical(a, paths::Missing::None), paths::canonical(b, paths::Missing::None)) {
         (Ok(x), Ok(y)) => x == y,
         _ => false,

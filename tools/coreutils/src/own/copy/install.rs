@@ -6,58 +6,95 @@ use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
 use box_sys::{Kind, meta};
 
-use super::engine::{Copier, Existing, Follow, How, Plan};
-use super::targets::{self, Destination};
+use super::engine::{Copier, Plan};
+use super::targets;
 use crate::common::mode::{self, Mode};
 use crate::common::names::Names;
 use crate::common::paths::{self, Backup};
 use crate::common::{input, quote};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Backup,
+    Compare,
+    Context,
+    Directory,
+    Group,
+    Ignored,
+    MakeLeading,
+    Mode,
+    NoTargetDirectory,
+    Owner,
+    PlainBackup,
+    PreserveTimestamps,
+    Strip,
+    StripProgram,
+    Suffix,
+    TargetDirectory,
+    Verbose,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [-T] SOURCE DEST\n  or:  install [OPTION]... SOURCE... DIRECTORY\n  or:  install [OPTION]... -t DIRECTORY SOURCE...\n  or:  install [OPTION]... -d DIRECTORY...",
     about: "Copy files and set their attributes, or create directories.",
     options: &[
-        Opt::optional(
-            '\u{1}',
-            "backup",
-            "CONTROL",
-            "make a backup of each existing destination file",
-        )
-        .long_only(),
-        Opt::flag('b', "", "like --backup but does not accept an argument"),
-        Opt::flag('c', "", "(ignored)"),
-        Opt::flag(
+        Opt::long(Flag::Backup, "backup", "make a backup of each existing destination file")
+            .may_take("CONTROL"),
+        Opt::new(Flag::PlainBackup, 'b', "", "like --backup but does not accept an argument"),
+        Opt::new(Flag::Ignored, 'c', "", "(ignored)"),
+        Opt::new(
+            Flag::Compare,
             'C',
             "compare",
             "compare content of source and destination files, and\nif no change to content, ownership, and permissions,\ndo not modify the destination at all",
         ),
-        Opt::flag(
+        Opt::new(
+            Flag::Directory,
             'd',
             "directory",
             "treat all arguments as directory names; create all\ncomponents of the specified directories",
         ),
-        Opt::flag(
+        Opt::new(
+            Flag::MakeLeading,
             'D',
             "",
             "create all leading components of DEST except the last,\nor all components of --target-directory",
         ),
-        Opt::value('g', "group", "GROUP", "set group ownership"),
-        Opt::value('m', "mode", "MODE", "set permission mode (as in chmod), instead of rwxr-xr-x"),
-        Opt::value('o', "owner", "OWNER", "set ownership"),
-        Opt::flag('p', "preserve-timestamps", "apply access/modification times of SOURCE files"),
-        Opt::flag('s', "strip", "strip symbol tables (ignored)"),
-        Opt::value('\u{2}', "strip-program", "PROGRAM", "(ignored)").long_only(),
-        Opt::value('S', "suffix", "SUFFIX", "override the usual backup suffix"),
-        Opt::value(
+        Opt::new(Flag::Group, 'g', "group", "set group ownership").takes("GROUP"),
+        Opt::new(
+            Flag::Mode,
+            'm',
+            "mode",
+            "set permission mode (as in chmod), instead of rwxr-xr-x",
+        )
+        .takes("MODE"),
+        Opt::new(Flag::Owner, 'o', "owner", "set ownership").takes("OWNER"),
+        Opt::new(
+            Flag::PreserveTimestamps,
+            'p',
+            "preserve-timestamps",
+            "apply access/modification times of SOURCE files",
+        ),
+        Opt::new(Flag::Strip, 's', "strip", "strip symbol tables (ignored)"),
+        Opt::long(Flag::StripProgram, "strip-program", "(ignored)").takes("PROGRAM"),
+        Opt::new(Flag::Suffix, 'S', "suffix", "override the usual backup suffix").takes("SUFFIX"),
+        Opt::new(
+            Flag::TargetDirectory,
             't',
             "target-directory",
-            "DIRECTORY",
             "copy all SOURCE arguments into DIRECTORY",
+        )
+        .takes("DIRECTORY"),
+        Opt::new(
+            Flag::NoTargetDirectory,
+            'T',
+            "no-target-directory",
+            "treat DEST as a normal file",
         ),
-        Opt::flag('T', "no-target-directory", "treat DEST as a normal file"),
-        Opt::flag('v', "verbose", "print the name of each created file or directory"),
-        Opt::flag('Z', "", "(ignored)"),
-        Opt::optional('\u{3}', "context", "CTX", "(ignored)").long_only(),
+        Opt::new(Flag::Verbose, 'v', "verbose", "print the name of each created file or directory"),
+        Opt::new(Flag::Ignored, 'Z', "", "(ignored)"),
+        Opt::long(Flag::Context, "context", "(ignored)").may_take("CTX"),
     ],
     after: "",
     posix_order: false,
@@ -70,56 +107,40 @@ struct Attributes {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    let attributes = match attributes(ctx, &p) {
-        Ok(a) => a,
-        Err(e) => return e,
-    };
-    if p.has('d') {
-        if p.operands.is_empty() {
-            input::usage_error(ctx, &[b"missing file operand"]);
-            return Exit::FAILURE;
-        }
-        let mut ok = true;
-        for dir in &p.operands {
-            ok &= directories(ctx, dir, p.has('v')) && apply(ctx, dir, &attributes, true);
-        }
-        return if ok { Exit::SUCCESS } else { Exit::FAILURE };
-    }
-    files(ctx, &p, &attributes)
+    install(ctx, args).unwrap_or_else(|exit| exit)
 }
 
-fn attributes(ctx: &mut Ctx<'_>, p: &Parsed) -> Result<Attributes, Exit> {
-    let text = p.last('m').unwrap_or(b"755");
-    let Some(mode) = mode::parse(text) else {
-        ctx.error_bytes(&[b"invalid mode ", &quote::always(text)]);
-        return Err(Exit::FAILURE);
+fn install(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Exit, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let attributes = attributes(ctx, &p)?;
+    if !p.has(Flag::Directory) {
+        return files(ctx, &p, &attributes);
+    }
+    if p.operands.is_empty() {
+        return Err(input::usage_error(ctx, &[b"missing file operand"]));
+    }
+    let mut ok = true;
+    for dir in &p.operands {
+        ok &= directories(ctx, dir, p.has(Flag::Verbose)) && apply(ctx, dir, &attributes, true);
+    }
+    Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
+}
+
+fn attributes(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Attributes, Exit> {
+    let mut invalid = |what: &str, text: &[u8]| {
+        input::failure(ctx, &[b"invalid ", what.as_bytes(), b" ", &quote::always(text)])
     };
+    let text = p.last(Flag::Mode).unwrap_or(b"755");
+    let mode = mode::parse(text).ok_or_else(|| invalid("mode", text))?;
     let names = Names::load();
-    let show = |t: &[u8]| String::from_utf8_lossy(t).into_owned();
-    let owner = match p.last('o').map(show) {
-        None => None,
-        Some(o) => match names.user_id(&o).map(|u| u.0).or_else(|| o.parse().ok()) {
-            Some(id) => Some(id),
-            None => {
-                ctx.error_bytes(&[b"invalid user ", &quote::always(o.as_bytes())]);
-                return Err(Exit::FAILURE);
-            }
-        },
+    let mut id = |flag: Flag, what: &str, by_name: &dyn Fn(&str) -> Option<u32>| {
+        let Some(text) = p.last(flag) else { return Ok(None) };
+        let shown = String::from_utf8_lossy(text);
+        let id = by_name(&shown).or_else(|| shown.parse().ok());
+        id.map(Some).ok_or_else(|| invalid(what, text))
     };
-    let group = match p.last('g').map(show) {
-        None => None,
-        Some(g) => match names.group_id(&g).or_else(|| g.parse().ok()) {
-            Some(id) => Some(id),
-            None => {
-                ctx.error_bytes(&[b"invalid group ", &quote::always(g.as_bytes())]);
-                return Err(Exit::FAILURE);
-            }
-        },
-    };
+    let owner = id(Flag::Owner, "user", &|name| names.user_id(name).map(|u| u.0))?;
+    let group = id(Flag::Group, "group", &|name| names.group_id(name))?;
     Ok(Attributes { mode, owner, group })
 }
 
@@ -168,73 +189,45 @@ fn apply(ctx: &mut Ctx<'_>, file: &[u8], a: &Attributes, dir: bool) -> bool {
     true
 }
 
-fn files(ctx: &mut Ctx<'_>, p: &Parsed, attributes: &Attributes) -> Exit {
-    let control = if p.has('\u{1}') { Some(p.last('\u{1}')) } else { p.has('b').then_some(None) };
-    let backup = match Backup::new(control, p.last('S'), &ctx.env) {
-        Ok(b) => b,
-        Err(word) => {
-            input::usage_error(
-                ctx,
-                &[b"invalid argument ", &quote::always(&word), b" for 'backup type'"],
-            );
-            return Exit::FAILURE;
-        }
-    };
-    if p.has('D') {
-        let parent = match (p.last('t'), p.operands.as_slice()) {
-            (Some(d), _) => Some(d.to_vec()),
-            (None, [_, .., last]) => Some(paths::dir_name(last).to_vec()),
+fn files(ctx: &mut Ctx<'_>, p: &Parsed<Flag>, attributes: &Attributes) -> Result<Exit, Exit> {
+    let backup = Backup::of(ctx, p, [Flag::Backup, Flag::PlainBackup, Flag::Suffix])?;
+    let directory = p.last(Flag::TargetDirectory);
+    if p.has(Flag::MakeLeading) {
+        let parent = match (directory, p.operands.as_slice()) {
+            (Some(d), _) => Some(d),
+            (None, [_, .., last]) => Some(paths::dir_name(last)),
             _ => None,
         };
-        if let Some(d) = parent
-            && !directories(ctx, &d, p.has('v'))
-        {
-            return Exit::FAILURE;
+        if parent.is_some_and(|d| !directories(ctx, d, p.has(Flag::Verbose))) {
+            return Err(Exit::FAILURE);
         }
     }
-    let directory = p.last('t').map(<[u8]>::to_vec);
-    let (sources, destination) =
-        match targets::split(ctx, &p.operands, directory.as_deref(), p.has('T')) {
-            Ok(x) => x,
-            Err(e) => return e,
-        };
+    let no_directory = p.has(Flag::NoTargetDirectory);
+    let (sources, destination) = targets::split(ctx, &p.operands, directory, no_directory)?;
     let plan = Plan {
-        recursive: false,
-        follow: Follow::Always,
-        preserve_mode: false,
         default_mode: true,
-        preserve_owner: false,
-        preserve_times: p.has('p'),
-        preserve_links: false,
-        existing: Existing::Overwrite,
+        preserve_times: p.has(Flag::PreserveTimestamps),
         force: true,
         remove_destination: true,
-        update: false,
-        verbose: p.has('v'),
-        backup,
-        how: How::Copy,
-        one_file_system: false,
-        moving: false,
+        verbose: p.has(Flag::Verbose),
         copy_contents: true,
+        ..Plan::new(backup)
     };
     let mut copier = Copier::new(&plan);
     let mut ok = true;
     for source in &sources {
-        let to = match &destination {
-            Destination::File(f) => f.clone(),
-            d => d.of(source),
-        };
+        let to = destination.of(source);
         if meta::stat(&ctx.path(source), true).is_ok_and(|s| s.kind == Kind::Dir) {
             ctx.error_bytes(&[b"omitting directory ", &quote::always(source)]);
             ok = false;
             continue;
         }
-        if p.has('C') && unchanged(ctx, source, &to, attributes) {
+        if p.has(Flag::Compare) && unchanged(ctx, source, &to, attributes) {
             continue;
         }
         ok &= copier.operand(ctx, source, &to) && apply(ctx, &to, attributes, false);
     }
-    if ok { Exit::SUCCESS } else { Exit::FAILURE }
+    Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
 /// Whether the destination is already what it would become.

@@ -2,52 +2,71 @@
 
 use std::io::{self, Write};
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
-use box_sys::{Kind, errno::code, meta};
+use box_sys::{Kind, Stat, errno::code, meta};
 
-use super::engine::{Copier, Existing, Follow, How, Plan, overwrite_question};
+use super::engine::{Copier, Existing, Follow, Plan, arrow, overwrite_question};
 use super::targets;
 use crate::common::paths::{self, Backup, BackupKind};
 use crate::common::{input, quote, tree};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Backup,
+    Context,
+    Force,
+    Interactive,
+    NoClobber,
+    NoCopy,
+    NoTargetDirectory,
+    PlainBackup,
+    StripTrailingSlashes,
+    Suffix,
+    TargetDirectory,
+    Update,
+    Verbose,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [-T] SOURCE DEST\n  or:  mv [OPTION]... SOURCE... DIRECTORY\n  or:  mv [OPTION]... -t DIRECTORY SOURCE...",
     about: "Rename SOURCE to DEST, or move SOURCE(s) to DIRECTORY.",
     options: &[
-        Opt::optional(
-            '\u{1}',
-            "backup",
-            "CONTROL",
-            "make a backup of each existing destination file",
-        )
-        .long_only(),
-        Opt::flag('b', "", "like --backup but does not accept an argument"),
-        Opt::flag('f', "force", "do not prompt before overwriting"),
-        Opt::flag('i', "interactive", "prompt before overwrite"),
-        Opt::flag('n', "no-clobber", "do not overwrite an existing file"),
-        Opt::flag('\u{2}', "no-copy", "do not copy if renaming fails").long_only(),
-        Opt::flag(
-            '\u{3}',
+        Opt::long(Flag::Backup, "backup", "make a backup of each existing destination file")
+            .may_take("CONTROL"),
+        Opt::new(Flag::PlainBackup, 'b', "", "like --backup but does not accept an argument"),
+        Opt::new(Flag::Force, 'f', "force", "do not prompt before overwriting"),
+        Opt::new(Flag::Interactive, 'i', "interactive", "prompt before overwrite"),
+        Opt::new(Flag::NoClobber, 'n', "no-clobber", "do not overwrite an existing file"),
+        Opt::long(Flag::NoCopy, "no-copy", "do not copy if renaming fails"),
+        Opt::long(
+            Flag::StripTrailingSlashes,
             "strip-trailing-slashes",
             "remove any trailing slashes from each SOURCE",
-        )
-        .long_only(),
-        Opt::value('S', "suffix", "SUFFIX", "override the usual backup suffix"),
-        Opt::value(
+        ),
+        Opt::new(Flag::Suffix, 'S', "suffix", "override the usual backup suffix").takes("SUFFIX"),
+        Opt::new(
+            Flag::TargetDirectory,
             't',
             "target-directory",
-            "DIRECTORY",
             "move all SOURCE arguments into DIRECTORY",
+        )
+        .takes("DIRECTORY"),
+        Opt::new(
+            Flag::NoTargetDirectory,
+            'T',
+            "no-target-directory",
+            "treat DEST as a normal file",
         ),
-        Opt::flag('T', "no-target-directory", "treat DEST as a normal file"),
-        Opt::flag(
+        Opt::new(
+            Flag::Update,
             'u',
             "update",
             "move only when the SOURCE file is newer than the\ndestination file or when the destination is missing",
         ),
-        Opt::flag('v', "verbose", "explain what is being done"),
-        Opt::flag('Z', "context", "(ignored)"),
+        Opt::new(Flag::Verbose, 'v', "verbose", "explain what is being done"),
+        Opt::new(Flag::Context, 'Z', "context", "(ignored)"),
     ],
     after: "",
     posix_order: false,
@@ -64,48 +83,15 @@ struct Options {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    let control = if p.has('\u{1}') { Some(p.last('\u{1}')) } else { p.has('b').then_some(None) };
-    let backup = match Backup::new(control, p.last('S'), &ctx.env) {
-        Ok(b) => b,
-        Err(word) => {
-            input::usage_error(
-                ctx,
-                &[b"invalid argument ", &quote::always(&word), b" for 'backup type'"],
-            );
-            return Exit::FAILURE;
-        }
-    };
-    let last = p.last_of(&['f', 'i', 'n']);
-    let terminal =
-        matches!(ctx.stdin.source(), box_applet::Source::File(f) if box_sys::is_terminal(f));
-    let o = Options {
-        existing: match last {
-            Some('i') => Existing::Ask,
-            Some('n') => Existing::Keep,
-            _ => Existing::Overwrite,
-        },
-        force: last == Some('f'),
-        update: p.has('u'),
-        verbose: p.has('v'),
-        no_copy: p.has('\u{2}'),
-        backup,
-        terminal,
-    };
-    if o.existing == Existing::Keep && o.backup.kind != BackupKind::None {
-        input::usage_error(ctx, &[b"options --backup and --no-clobber are mutually exclusive"]);
-        return Exit::FAILURE;
-    }
-    let directory = p.last('t').map(<[u8]>::to_vec);
-    let (mut sources, destination) =
-        match targets::split(ctx, &p.operands, directory.as_deref(), p.has('T')) {
-            Ok(x) => x,
-            Err(e) => return e,
-        };
-    if p.has('\u{3}') {
+    move_all(ctx, args).unwrap_or_else(|exit| exit)
+}
+
+fn move_all(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Exit, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let options = options(ctx, &p)?;
+    let (dir, no_dir) = (p.last(Flag::TargetDirectory), p.has(Flag::NoTargetDirectory));
+    let (mut sources, destination) = targets::split(ctx, &p.operands, dir, no_dir)?;
+    if p.has(Flag::StripTrailingSlashes) {
         sources.iter_mut().for_each(|s| *s = paths::strip_slashes(s).to_vec());
     }
     let mut ok = true;
@@ -121,169 +107,145 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             ok = false;
             continue;
         }
-        let moved = one(ctx, source, &to, &o);
+        let moved = one(ctx, source, &to, &options).unwrap_or_else(|ok| ok);
         ok &= moved;
         if moved {
             made.push(to);
         }
     }
-    if ok { Exit::SUCCESS } else { Exit::FAILURE }
+    Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-fn one(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], o: &Options) -> bool {
-    let (from_path, to_path) = (ctx.path(from), ctx.path(to));
-    let (from_shown, to_shown) = (quote::always(from), quote::always(to));
-    let stat = match meta::stat(&from_path, false) {
-        Ok(s) => s,
-        Err(e) => {
-            input::cannot(ctx, "cannot stat", from, &e);
-            return false;
-        }
+fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
+    let backup = Backup::of(ctx, p, [Flag::Backup, Flag::PlainBackup, Flag::Suffix])?;
+    let last = p.last_of(&[Flag::Force, Flag::Interactive, Flag::NoClobber]);
+    let terminal =
+        matches!(ctx.stdin.source(), box_applet::Source::File(f) if box_sys::is_terminal(f));
+    let options = Options {
+        existing: match last {
+            Some(Flag::Interactive) => Existing::Ask,
+            Some(Flag::NoClobber) => Existing::Keep,
+            _ => Existing::Overwrite,
+        },
+        force: last == Some(Flag::Force),
+        update: p.has(Flag::Update),
+        verbose: p.has(Flag::Verbose),
+        no_copy: p.has(Flag::NoCopy),
+        backup,
+        terminal,
     };
+    targets::refuse_kept_backup(ctx, options.existing, &options.backup)?;
+    Ok(options)
+}
+
+/// One file to move.
+struct Entry<'t> {
+    from: &'t [u8],
+    to: &'t [u8],
+    stat: Stat,
+}
+
+/// A result that is known before the end: whether all went well.
+type Step<T> = Result<T, bool>;
+
+fn one(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], o: &Options) -> Step<bool> {
+    let stat = meta::stat(&ctx.path(from), false).map_err(|e| {
+        input::cannot(ctx, "cannot stat", from, &e);
+        false
+    })?;
+    let entry = Entry { from, to, stat };
     let mut backed = None;
-    if let Ok(old) = meta::stat(&to_path, false) {
+    if let Ok(old) = meta::stat(&ctx.path(to), false) {
+        refuse(ctx, &entry, &old, o)?;
+        ask(ctx, &entry, &old, o)?;
+        backed = o.backup.make(ctx, to).map_err(|e| {
+            input::cannot(ctx, "cannot backup", to, &e);
+            false
+        })?;
         // Two names of one file: renaming would do nothing, so the source name goes.
-        let same = paths::same(&old, &stat);
-        let same_name = paths::canonical(&from_path, paths::Missing::All).ok()
-            == paths::canonical(&to_path, paths::Missing::All).ok();
-        if same
-            && (same_name || stat.kind == Kind::Dir)
-            && o.existing != Existing::Keep
-            && stat.kind != Kind::Symlink
-            || from_path == to_path
-        {
-            ctx.error_bytes(&[&from_shown, b" and ", &to_shown, b" are the same file"]);
-            return false;
-        }
-        if stat.kind == Kind::Dir
-            && old.kind != Kind::Dir
-            && o.backup.kind == BackupKind::None
-            && o.existing != Existing::Keep
-        {
-            ctx.error_bytes(&[
-                b"cannot overwrite non-directory ",
-                &to_shown,
-                b" with directory ",
-                &from_shown,
-            ]);
-            return false;
-        }
-        if stat.kind != Kind::Dir && old.kind == Kind::Dir {
-            ctx.error_bytes(&[b"cannot overwrite directory ", &to_shown, b" with non-directory"]);
-            return false;
-        }
-        if o.update && stat.kind != Kind::Dir && old.mtime >= stat.mtime {
-            return true;
-        }
-        let protected = !o.force && o.terminal && old.kind != Kind::Symlink && !meta::may(&old, 2);
-        match o.existing {
-            Existing::Keep => return true,
-            Existing::Ask => {
-                let q = overwrite_question(&to_shown, Some(&old), "overwrite");
-                if !paths::confirm(ctx, &q) {
-                    return true;
-                }
-            }
-            Existing::Overwrite if protected => {
-                let q = overwrite_question(&to_shown, Some(&old), "replace");
-                if !paths::confirm(ctx, &q) {
-                    return true;
-                }
-            }
-            Existing::Overwrite => {}
-        }
-        match o.backup.make(ctx, to) {
-            Ok(b) => backed = b,
-            Err(e) => {
-                input::cannot(ctx, "cannot backup", to, &e);
-                return false;
-            }
-        }
-        if same && backed.is_none() {
-            return match std::fs::remove_file(&from_path) {
-                Ok(()) => true,
-                Err(e) => {
-                    input::cannot(ctx, "cannot remove", from, &e);
-                    false
-                }
-            };
+        if paths::same(&old, &stat) && backed.is_none() {
+            return Ok(removed(ctx, from));
         }
     }
-    if stat.kind == Kind::Dir && is_inside(&to_path, &from_path) {
-        ctx.error_bytes(&[
-            b"cannot move ",
-            &from_shown,
-            b" to a subdirectory of itself, ",
-            &to_shown,
-        ]);
-        return false;
-    }
-    let result = if to.ends_with(b"/") && stat.kind != Kind::Dir {
-        Err(io::Error::from_raw_os_error(code::ENOTDIR))
+    rename(ctx, &entry, backed.as_deref(), o)
+}
+
+fn removed(ctx: &mut Ctx<'_>, from: &[u8]) -> bool {
+    let removed = std::fs::remove_file(ctx.path(from));
+    removed.map_err(|e| input::cannot(ctx, "cannot remove", from, &e)).is_ok()
+}
+
+/// Refuses what cannot take the place of what is there.
+fn refuse(ctx: &mut Ctx<'_>, e: &Entry<'_>, old: &Stat, o: &Options) -> Step<()> {
+    let (from_path, to_path) = (ctx.path(e.from), ctx.path(e.to));
+    let (from, to) = (quote::always(e.from), quote::always(e.to));
+    let same_name = || {
+        paths::canonical(&from_path, paths::Missing::All).ok()
+            == paths::canonical(&to_path, paths::Missing::All).ok()
+    };
+    let is_dir = e.stat.kind == Kind::Dir;
+    let is_itself = paths::same(old, &e.stat)
+        && o.existing != Existing::Keep
+        && e.stat.kind != Kind::Symlink
+        && (is_dir || same_name());
+    let over_file = is_dir
+        && old.kind != Kind::Dir
+        && o.backup.kind == BackupKind::None
+        && o.existing != Existing::Keep;
+    if is_itself || from_path == to_path {
+        ctx.error_bytes(&[&from, b" and ", &to, b" are the same file"]);
+    } else if over_file {
+        ctx.error_bytes(&[b"cannot overwrite non-directory ", &to, b" with directory ", &from]);
+    } else if !is_dir && old.kind == Kind::Dir {
+        ctx.error_bytes(&[b"cannot overwrite directory ", &to, b" with non-directory"]);
     } else {
-        std::fs::rename(&from_path, &to_path)
+        return Ok(());
+    }
+    Err(false)
+}
+
+/// Whether the file may be replaced: by its age, by the options, by the user.
+fn ask(ctx: &mut Ctx<'_>, e: &Entry<'_>, old: &Stat, o: &Options) -> Step<()> {
+    if o.update && e.stat.kind != Kind::Dir && old.mtime >= e.stat.mtime {
+        return Err(true);
+    }
+    let protected = !o.force && o.terminal && old.kind != Kind::Symlink && !meta::may(old, 2);
+    let verb = match o.existing {
+        Existing::Keep => return Err(true),
+        Existing::Ask => "overwrite",
+        Existing::Overwrite if protected => "replace",
+        Existing::Overwrite => return Ok(()),
     };
-    let result = match result {
-        Err(e) if e.raw_os_error() == Some(code::EXDEV) && !o.no_copy => {
-            if let Err(e) = make_way(&to_path, stat.kind) {
-                ctx.error_bytes(&[
-                    b"inter-device move failed: ",
-                    &from_shown,
-                    b" to ",
-                    &to_shown,
-                    b"; unable to remove target: ",
-                    box_sys::strerror(&e).as_bytes(),
-                ]);
-                return false;
-            }
-            if !across(ctx, from, to, o) {
-                return false;
-            }
-            if o.verbose {
-                message(ctx, b"copied ", &from_shown, &to_shown, None);
-                let line = [b"removed ", from_shown.as_slice(), b"\n"].concat();
-                let _ = ctx.stdout.write_all(&line);
-            }
-            return true;
-        }
-        other => other,
+    let question = overwrite_question(&quote::always(e.to), Some(old), verb);
+    if paths::confirm(ctx, &question) { Ok(()) } else { Err(true) }
+}
+
+fn rename(ctx: &mut Ctx<'_>, e: &Entry<'_>, backup: Option<&[u8]>, o: &Options) -> Step<bool> {
+    let (from_path, to_path) = (ctx.path(e.from), ctx.path(e.to));
+    let (from, to) = (quote::always(e.from), quote::always(e.to));
+    let is_dir = e.stat.kind == Kind::Dir;
+    if is_dir && paths::is_inside(&to_path, &from_path) {
+        ctx.error_bytes(&[b"cannot move ", &from, b" to a subdirectory of itself, ", &to]);
+        return Err(false);
+    }
+    let renamed = match e.to.ends_with(b"/") && !is_dir {
+        true => Err(io::Error::from_raw_os_error(code::ENOTDIR)),
+        false => std::fs::rename(&from_path, &to_path),
     };
-    match result {
+    match renamed {
         Ok(()) => {
             if o.verbose {
-                message(ctx, b"renamed ", &from_shown, &to_shown, backed.as_deref());
+                let _ = ctx.stdout.write_all(b"renamed ");
+                let _ = ctx.stdout.write_all(&arrow(e.from, e.to, backup));
             }
-            true
+            Ok(true)
         }
-        Err(e) => {
-            let text = box_sys::strerror(&e);
-            ctx.error_bytes(&[
-                b"cannot move ",
-                &from_shown,
-                b" to ",
-                &to_shown,
-                b": ",
-                text.as_bytes(),
-            ]);
-            false
+        Err(error) if error.raw_os_error() == Some(code::EXDEV) && !o.no_copy => across(ctx, e, o),
+        Err(error) => {
+            let why = box_sys::strerror(&error);
+            ctx.error_bytes(&[b"cannot move ", &from, b" to ", &to, b": ", why.as_bytes()]);
+            Err(false)
         }
-    }
-}
-
-fn message(ctx: &mut Ctx<'_>, verb: &[u8], from: &[u8], to: &[u8], backup: Option<&[u8]>) {
-    let mut line = [verb, from, b" -> ", to].concat();
-    if let Some(b) = backup {
-        line.extend_from_slice(&[b" (backup: ", quote::always(b).as_slice(), b")"].concat());
-    }
-    line.push(b'\n');
-    let _ = ctx.stdout.write_all(&line);
-}
-
-fn is_inside(path: &std::path::Path, dir: &std::path::Path) -> bool {
-    let canon = |p: &std::path::Path| paths::canonical(p, paths::Missing::All).ok();
-    match (canon(path), canon(dir)) {
-        (Some(p), Some(d)) => p.starts_with(&d) && p != d,
-        _ => false,
     }
 }
 
@@ -300,27 +262,36 @@ fn make_way(to: &std::path::Path, kind: Kind) -> io::Result<()> {
 }
 
 /// To another file system: a copy with everything preserved, then the source is removed.
-fn across(ctx: &mut Ctx<'_>, from: &[u8], to: &[u8], o: &Options) -> bool {
+fn across(ctx: &mut Ctx<'_>, e: &Entry<'_>, o: &Options) -> Step<bool> {
+    if let Err(error) = make_way(&ctx.path(e.to), e.stat.kind) {
+        let (from, to) = (quote::always(e.from), quote::always(e.to));
+        let why = box_sys::strerror(&error);
+        let blame = b"; unable to remove target: ";
+        let what = b"inter-device move failed: ";
+        ctx.error_bytes(&[what, &from, b" to ", &to, blame, why.as_bytes()]);
+        return Err(false);
+    }
     let plan = Plan {
         recursive: true,
         follow: Follow::Never,
         preserve_mode: true,
-        default_mode: false,
         preserve_owner: true,
         preserve_times: true,
         preserve_links: true,
-        existing: Existing::Overwrite,
         force: true,
         remove_destination: true,
-        update: false,
-        verbose: false,
-        backup: Backup { kind: BackupKind::None, suffix: o.backup.suffix.clone() },
-        how: How::Copy,
-        one_file_system: false,
         moving: true,
-        copy_contents: false,
+        ..Plan::new(Backup { kind: BackupKind::None, suffix: o.backup.suffix.clone() })
     };
-    Copier::new(&plan).operand(ctx, from, to) && remove(ctx, from)
+    if !Copier::new(&plan).operand(ctx, e.from, e.to) || !remove(ctx, e.from) {
+        return Err(false);
+    }
+    if o.verbose {
+        let line = arrow(e.from, e.to, None);
+        let removed = [b"removed ", &*quote::always(e.from), b"\n"].concat();
+        let _ = ctx.stdout.write_all(&[b"copied ", &*line, &*removed].concat());
+    }
+    Ok(true)
 }
 
 fn remove(ctx: &mut Ctx<'_>, from: &[u8]) -> bool {

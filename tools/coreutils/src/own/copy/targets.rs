@@ -3,6 +3,8 @@
 use box_applet::{Ctx, Exit};
 use box_sys::{Kind, errno::code, meta};
 
+use super::engine::Existing;
+use crate::common::paths::{Backup, BackupKind};
 use crate::common::{input, paths, quote};
 
 /// Where things go.
@@ -17,6 +19,19 @@ fn is_dir(ctx: &Ctx<'_>, name: &[u8]) -> bool {
     meta::stat(&ctx.path(name), true).is_ok_and(|s| s.kind == Kind::Dir)
 }
 
+/// Refuses `--backup` with `--no-clobber`.
+pub(super) fn refuse_kept_backup(
+    ctx: &mut Ctx<'_>,
+    existing: Existing,
+    backup: &Backup,
+) -> Result<(), Exit> {
+    if existing == Existing::Keep && backup.kind != BackupKind::None {
+        let text = b"options --backup and --no-clobber are mutually exclusive";
+        return Err(input::usage_error(ctx, &[text]));
+    }
+    Ok(())
+}
+
 /// Splits operands into sources and destination, by `-t` and `-T`; errors are reported.
 pub(super) fn split(
     ctx: &mut Ctx<'_>,
@@ -29,8 +44,7 @@ pub(super) fn split(
         return Err(Exit::FAILURE);
     }
     if operands.is_empty() {
-        input::usage_error(ctx, &[b"missing file operand"]);
-        return Err(Exit::FAILURE);
+        return Err(input::usage_error(ctx, &[b"missing file operand"]));
     }
     if let Some(dir) = directory {
         let problem = match meta::stat(&ctx.path(dir), true) {
@@ -39,21 +53,19 @@ pub(super) fn split(
             Err(e) => Some(e),
         };
         if let Some(e) = problem {
-            input::cannot(ctx, "target directory", dir, &e);
-            return Err(Exit::FAILURE);
+            return Err(input::cannot(ctx, "target directory", dir, &e));
         }
         return Ok((operands.to_vec(), Destination::Directory(dir.to_vec())));
     }
     let (Some(last), true) = (operands.last(), operands.len() > 1) else {
         let shown = quote::always(&operands[0]);
-        input::usage_error(ctx, &[b"missing destination file operand after ", &shown]);
-        return Err(Exit::FAILURE);
+        let what = b"missing destination file operand after ";
+        return Err(input::usage_error(ctx, &[what, &shown]));
     };
     let sources = &operands[..operands.len() - 1];
     if no_directory {
         if sources.len() > 1 {
-            input::extra_operand(ctx, &operands[2]);
-            return Err(Exit::FAILURE);
+            return Err(input::extra_operand(ctx, &operands[2]));
         }
         return Ok((sources.to_vec(), Destination::File(last.clone())));
     }
@@ -65,8 +77,7 @@ pub(super) fn split(
             Ok(_) => std::io::Error::from_raw_os_error(code::ENOTDIR),
             Err(e) => e,
         };
-        input::cannot(ctx, "target", last, &e);
-        return Err(Exit::FAILURE);
+        return Err(input::cannot(ctx, "target", last, &e));
     }
     Ok((sources.to_vec(), Destination::File(last.clone())))
 }

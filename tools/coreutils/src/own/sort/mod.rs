@@ -19,13 +19,14 @@ use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{BufRead, BufWriter, Write};
 
+use box_applet::opts::Parsed;
 use box_applet::{Ctx, Exit};
 
 use crate::common::input::{self, In, Stop};
 use crate::common::{files0, paths, quote};
 use lines::Lines;
 use merge::Run;
-use options::{Check, Options};
+use options::{Check, Flag, Options, SPEC, Wrong};
 
 /// What ends a sort early: a message and status 2, or a failed write.
 enum Fatal {
@@ -42,79 +43,57 @@ impl Fatal {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    sort(ctx, args).err().unwrap_or(Exit::SUCCESS)
+}
+
+fn sort(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(), Exit> {
     let changed = options::obsolete(args, &ctx.env);
-    let p = match options::SPEC.parse_or_exit(ctx, changed.as_deref().unwrap_or(args), Exit::USAGE)
-    {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    let o = match Options::new(&p) {
-        Ok(o) => o,
-        Err(m) => {
-            // An unknown word of an option ends with 1 in GNU, by argmatch's own default.
-            if m.starts_with(b"invalid argument") {
-                input::usage_error(ctx, &[&m]);
-                return Exit::FAILURE;
-            }
-            ctx.error_bytes(&[&m]);
-            return Exit::USAGE;
-        }
-    };
-    let mut files = p.operands.clone();
-    if let Some(list) = p.last(options::FILES0) {
-        let list = list.to_vec();
-        if let Some(extra) = files.first() {
-            let shown = quote::always(extra);
-            ctx.error_bytes(&[b"extra operand ", &shown]);
-            input::usage_error(ctx, &[b"file operands cannot be combined with --files0-from"]);
-            return Exit::USAGE;
-        }
-        match files0::read(ctx, &list) {
-            Ok((names, 0)) if !names.is_empty() => files = names,
-            Ok((_, 0)) => {
-                ctx.error_bytes(&[b"no input from ", &quote::always(&list)]);
-                return Exit::USAGE;
-            }
-            _ => return Exit::USAGE,
-        }
-    }
-    if files.is_empty() {
-        files.push(b"-".to_vec());
-    }
+    let p = SPEC.parse_or_exit(ctx, changed.as_deref().unwrap_or(args), Exit::USAGE)?;
+    let o = Options::new(&p).map_err(|m| match m {
+        // An unknown word of an option ends with 1 in GNU, by argmatch's own default.
+        Wrong::Word(text) => input::usage_error(ctx, &[&text]),
+        Wrong::Other(text) => refused(ctx, &[&text]),
+    })?;
+    let files = files(ctx, &p)?;
     if let Some(kind) = o.check {
         if let Some(extra) = files.get(1) {
             let letter: &[u8] = if kind == Check::Quiet { b"C" } else { b"c" };
-            ctx.error_bytes(&[
-                b"extra operand ",
-                &quote::always(extra),
-                b" not allowed with -",
-                letter,
-            ]);
-            return Exit::USAGE;
+            let shown = quote::always(extra);
+            return Err(refused(ctx, &[b"extra operand ", &shown, b" not allowed with -", letter]));
         }
-        return check(ctx, &files[0], &o, kind);
+        return Err(check(ctx, &files[0], &o, kind));
     }
     // All inputs are looked at before the output, which may be one of them.
     for f in files.iter().filter(|f| *f != b"-") {
-        let path = ctx.path(f);
-        if let Err(e) = File::open(&path) {
-            ctx.error_bytes(&[
-                b"cannot read: ",
-                &quote::colon(f),
-                b": ",
-                box_sys::strerror(&e).as_bytes(),
-            ]);
-            return Exit::USAGE;
+        if let Err(e) = File::open(ctx.path(f)) {
+            let why = box_sys::strerror(&e);
+            let shown = quote::colon(f);
+            return Err(refused(ctx, &[b"cannot read: ", &shown, b": ", why.as_bytes()]));
         }
     }
-    let result = if o.merge { merge_files(ctx, &files, &o) } else { sort_files(ctx, &files, &o) };
-    match result {
-        Ok(()) => Exit::SUCCESS,
-        Err(Fatal::Message(m)) => {
-            ctx.error_bytes(&[&m]);
-            Exit::USAGE
+    let sorted = if o.merge { merge_files(ctx, &files, &o) } else { sort_files(ctx, &files, &o) };
+    sorted.map_err(|fatal| match fatal {
+        Fatal::Message(text) => refused(ctx, &[&text]),
+        Fatal::Write => Exit::USAGE,
+    })
+}
+
+/// A message, and the status of a sort that was not done.
+fn refused(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
+    ctx.error_bytes(parts);
+    Exit::USAGE
+}
+
+fn files(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Vec<Vec<u8>>, Exit> {
+    let Some(list) = p.last(Flag::Files0From) else {
+        return Ok(input::or_stdin(p.operands.clone()));
+    };
+    match files0::read(ctx, list, &p.operands) {
+        Ok((names, 0)) if names.is_empty() => {
+            Err(refused(ctx, &[b"no input from ", &quote::always(list)]))
         }
-        Err(Fatal::Write) => Exit::USAGE,
+        Ok((names, 0)) => Ok(names),
+        _ => Err(Exit::USAGE),
     }
 }
 

@@ -7,50 +7,78 @@ use crate::common::number as numbers;
 use crate::common::quote;
 
 /// Long-only options.
-pub(super) const FILES0: char = '\u{1}';
-const SORT: char = '\u{2}';
-const BATCH: char = '\u{3}';
-const COMPRESS: char = '\u{4}';
-const PARALLEL: char = '\u{5}';
-const DEBUG: char = '\u{6}';
-const RANDOM_SOURCE: char = '\u{7}';
-const CHECK: char = '\u{e}';
 
-pub(super) const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flag {
+    BatchSize,
+    BufferSize,
+    Check,
+    CheckSilently,
+    CompressProgram,
+    Debug,
+    DictionaryOrder,
+    FieldSeparator,
+    Files0From,
+    GeneralNumericSort,
+    HumanNumericSort,
+    IgnoreCase,
+    IgnoreLeadingBlanks,
+    IgnoreNonprinting,
+    Ignored,
+    Key,
+    Merge,
+    MonthSort,
+    NumericSort,
+    Output,
+    Parallel,
+    PlainCheck,
+    RandomSort,
+    RandomSource,
+    Reverse,
+    Sort,
+    Stable,
+    TemporaryDirectory,
+    Unique,
+    VersionSort,
+    ZeroTerminated,
+}
+
+pub(super) const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...\n  or:  sort [OPTION]... --files0-from=F",
     about: "Write sorted concatenation of all FILE(s) to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
     options: &[
-        Opt::flag('b', "ignore-leading-blanks", "ignore leading blanks"),
-        Opt::flag('d', "dictionary-order", "consider only blanks and alphanumeric characters"),
-        Opt::flag('f', "ignore-case", "fold lower case to upper case characters"),
-        Opt::flag('g', "general-numeric-sort", "compare according to general numerical value"),
-        Opt::flag('i', "ignore-nonprinting", "consider only printable characters"),
-        Opt::flag('M', "month-sort", "compare (unknown) < 'JAN' < ... < 'DEC'"),
-        Opt::flag('h', "human-numeric-sort", "compare human readable numbers (e.g., 2K 1G)"),
-        Opt::flag('n', "numeric-sort", "compare according to string numerical value"),
-        Opt::flag('R', "random-sort", "shuffle, but group identical keys"),
-        Opt::value(RANDOM_SOURCE, "random-source", "FILE", "get random bytes from FILE").long_only(),
-        Opt::flag('r', "reverse", "reverse the result of comparisons"),
-        Opt::value(SORT, "sort", "WORD", "sort according to WORD: general-numeric -g,\nhuman-numeric -h, month -M, numeric -n, random -R, version -V").long_only(),
-        Opt::flag('V', "version-sort", "natural sort of (version) numbers within text"),
-        Opt::value(BATCH, "batch-size", "NMERGE", "merge at most NMERGE inputs at once (ignored)").long_only(),
-        Opt::flag('c', "", "check for sorted input; do not sort"),
-        Opt::optional(CHECK, "check", "HOW", "the same; 'quiet' or 'silent' as -C").long_only(),
-        Opt::flag('C', "", "like -c, but do not report first bad line"),
-        Opt::value(COMPRESS, "compress-program", "PROG", "compress temporaries with PROG (ignored)").long_only(),
-        Opt::flag(DEBUG, "debug", "(ignored)").long_only(),
-        Opt::value(FILES0, "files0-from", "F", "read input from the files specified by\nNUL-terminated names in file F").long_only(),
-        Opt::value('k', "key", "KEYDEF", "sort via a key; KEYDEF gives location and type"),
-        Opt::flag('m', "merge", "merge already sorted files; do not sort"),
-        Opt::value('o', "output", "FILE", "write result to FILE instead of standard output"),
-        Opt::flag('s', "stable", "stabilize sort by disabling last-resort comparison"),
-        Opt::value('S', "buffer-size", "SIZE", "use SIZE for main memory buffer"),
-        Opt::value('t', "field-separator", "SEP", "use SEP instead of non-blank to blank transition"),
-        Opt::value('T', "temporary-directory", "DIR", "use DIR for temporaries"),
-        Opt::value(PARALLEL, "parallel", "N", "(ignored)").long_only(),
-        Opt::flag('u', "unique", "output only the first of lines that compare equal"),
-        Opt::flag('y', "", "(ignored)"),
-        Opt::flag('z', "zero-terminated", "line delimiter is NUL, not newline"),
+        Opt::new(Flag::IgnoreLeadingBlanks, 'b', "ignore-leading-blanks", "ignore leading blanks"),
+        Opt::new(Flag::DictionaryOrder, 'd', "dictionary-order", "consider only blanks and alphanumeric characters"),
+        Opt::new(Flag::IgnoreCase, 'f', "ignore-case", "fold lower case to upper case characters"),
+        Opt::new(Flag::GeneralNumericSort, 'g', "general-numeric-sort", "compare according to general numerical value"),
+        Opt::new(Flag::IgnoreNonprinting, 'i', "ignore-nonprinting", "consider only printable characters"),
+        Opt::new(Flag::MonthSort, 'M', "month-sort", "compare (unknown) < 'JAN' < ... < 'DEC'"),
+        Opt::new(Flag::HumanNumericSort, 'h', "human-numeric-sort", "compare human readable numbers (e.g., 2K 1G)"),
+        Opt::new(Flag::NumericSort, 'n', "numeric-sort", "compare according to string numerical value"),
+        Opt::new(Flag::RandomSort, 'R', "random-sort", "shuffle, but group identical keys"),
+        Opt::long(Flag::RandomSource, "random-source", "get random bytes from FILE").takes("FILE"),
+        Opt::new(Flag::Reverse, 'r', "reverse", "reverse the result of comparisons"),
+        Opt::long(Flag::Sort, "sort", "sort according to WORD: general-numeric -g,\nhuman-numeric -h, month -M, numeric -n, random -R, version -V").takes("WORD"),
+        Opt::new(Flag::VersionSort, 'V', "version-sort", "natural sort of (version) numbers within text"),
+        Opt::long(Flag::BatchSize, "batch-size", "merge at most NMERGE inputs at once (ignored)").takes("NMERGE"),
+        Opt::new(Flag::PlainCheck, 'c', "", "check for sorted input; do not sort"),
+        Opt::long(Flag::Check, "check", "the same; 'quiet' or 'silent' as -C").may_take("HOW"),
+        Opt::new(Flag::CheckSilently, 'C', "", "like -c, but do not report first bad line"),
+        Opt::long(Flag::CompressProgram, "compress-program", "compress temporaries with PROG (ignored)").takes("PROG"),
+        Opt::long(Flag::Debug, "debug", "(ignored)"),
+        Opt::long(Flag::Files0From, "files0-from", "read input from the files specified by\nNUL-terminated names in file F").takes("F"),
+        Opt::new(Flag::Key, 'k', "key", "sort via a key; KEYDEF gives location and type").takes("KEYDEF"),
+        Opt::new(Flag::Merge, 'm', "merge", "merge already sorted files; do not sort"),
+        Opt::new(Flag::Output, 'o', "output", "write result to FILE instead of standard output").takes("FILE"),
+        Opt::new(Flag::Stable, 's', "stable", "stabilize sort by disabling last-resort comparison"),
+        Opt::new(Flag::BufferSize, 'S', "buffer-size", "use SIZE for main memory buffer").takes("SIZE"),
+        Opt::new(Flag::FieldSeparator, 't', "field-separator", "use SEP instead of non-blank to blank transition").takes("SEP"),
+        Opt::new(Flag::TemporaryDirectory, 'T', "temporary-directory", "use DIR for temporaries").takes("DIR"),
+        Opt::long(Flag::Parallel, "parallel", "(ignored)").takes("N"),
+        Opt::new(Flag::Unique, 'u', "unique", "output only the first of lines that compare equal"),
+        Opt::new(Flag::Ignored, 'y', "", "(ignored)"),
+        Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated", "line delimiter is NUL, not newline"),
     ],
     after: "KEYDEF is F[.C][OPTS][,F[.C][OPTS]] for start and stop position, where F is a\nfield number and C a character position in the field; both are origin 1, and\nthe stop position defaults to the line's end.  OPTS is one or more single-letter\nordering options [bdfgiMhnRrV], which override global ordering options for that key.",
     posix_order: false,
@@ -81,114 +109,150 @@ pub(super) struct Options {
 /// Half of what a wasm32 guest can have at most; hosts usually allow less and say so by `-S`.
 const DEFAULT_MEMORY: usize = 512 << 20;
 
+/// What is wrong with the options, as a message.
+pub(super) enum Wrong {
+    /// A word that is none of those that an option takes.
+    Word(Vec<u8>),
+    Other(Vec<u8>),
+}
+
+impl From<Vec<u8>> for Wrong {
+    fn from(text: Vec<u8>) -> Wrong {
+        Wrong::Other(text)
+    }
+}
+
 impl Options {
-    pub(super) fn new(p: &Parsed) -> Result<Options, Vec<u8>> {
-        let mut global = KeyOrdering::default();
-        for (id, value) in &p.options {
-            if let Ok(letter) = u8::try_from(u32::from(*id))
-                && b"bdfgiMhnRrV".contains(&letter)
-            {
-                global.add(letter, true, true);
-            }
-            if *id == SORT {
-                let word = value.as_deref().unwrap_or_default();
-                let letter = [
-                    ("general-numeric", b'g'),
-                    ("human-numeric", b'h'),
-                    ("month", b'M'),
-                    ("numeric", b'n'),
-                    ("random", b'R'),
-                    ("version", b'V'),
-                ]
-                .into_iter()
-                .find(|(n, _)| !word.is_empty() && n.as_bytes().starts_with(word));
-                match letter {
-                    Some((_, l)) => global.add(l, true, true),
-                    None => {
-                        return Err([
-                            b"invalid argument ",
-                            quote::always(word).as_slice(),
-                            b" for '--sort'",
-                        ]
-                        .concat());
-                    }
-                }
-            }
-        }
-        let tab = separator(p)?;
-        let mut keys = Vec::new();
-        for text in p.all('k') {
-            keys.push(parse_key(text)?);
-        }
-        let keyed = !keys.is_empty();
-        for k in &mut keys {
-            // A key without options of its own takes the global ones.
-            if k.order.is_default() && !k.order.reverse {
-                k.order = global.clone();
-            }
-        }
-        if !keyed {
-            keys.push(Key { order: global.clone(), ..Key::whole_line() });
-        }
-        for k in &mut keys {
-            k.tab = tab;
-            k.order.check()?;
-        }
-        let seed = seed();
-        for k in &mut keys {
-            k.order.seed = seed;
-        }
-        let mut check = None;
-        for (id, value) in &p.options {
-            check = match (*id, value.as_deref()) {
-                ('c', _) | (CHECK, None | Some(b"diagnose-first")) => Some(Check::Loud),
-                ('C', _) | (CHECK, Some(b"quiet" | b"silent")) => Some(Check::Quiet),
-                (CHECK, Some(other)) => {
-                    return Err([
-                        b"invalid argument ",
-                        quote::always(other).as_slice(),
-                        b" for '--check'",
-                    ]
-                    .concat());
-                }
-                _ => check,
-            };
-        }
-        if p.has('c') && p.has('C') {
-            return Err(b"options '-cC' are incompatible".to_vec());
-        }
-        if check.is_some() && p.has('o') {
-            let letter: &[u8] = if check == Some(Check::Quiet) { b"C" } else { b"c" };
-            return Err([b"options '-", letter, b"o' are incompatible"].concat());
-        }
-        let memory = match p.last('S').map(|t| (t.to_vec(), memory(t))) {
-            Some((text, None)) => {
-                return Err([b"invalid -S argument ", quote::always(&text).as_slice()].concat());
-            }
-            Some((_, Some(n))) => n,
+    /// What the options mean together.
+    pub(super) fn new(p: &Parsed<Flag>) -> Result<Options, Wrong> {
+        let global = global_order(p)?;
+        let keys = keys(p, &global)?;
+        let check = check(p)?;
+        let memory = match p.last(Flag::BufferSize) {
+            Some(text) => memory(text)
+                .ok_or_else(|| [b"invalid -S argument ", &*quote::always(text)].concat())?,
             None => DEFAULT_MEMORY,
         };
-        for (id, name) in [(PARALLEL, "--parallel"), (BATCH, "--batch-size")] {
-            if let Some(text) = p.last(id)
-                && numbers::decimal(text).is_none()
-            {
-                return Err(
-                    [b"invalid ", name.as_bytes(), b" argument ", &quote::always(text)].concat()
-                );
+        for (flag, name) in [(Flag::Parallel, "--parallel"), (Flag::BatchSize, "--batch-size")] {
+            if let Some(text) = p.last(flag).filter(|text| numbers::decimal(text).is_none()) {
+                let shown = quote::always(text);
+                let text = [b"invalid ", name.as_bytes(), b" argument ", &shown].concat();
+                return Err(text.into());
             }
         }
         Ok(Options {
             keys,
-            keyed,
+            keyed: p.has(Flag::Key),
             reverse: global.reverse,
-            stable: p.has('s') || p.has('u'),
-            unique: p.has('u'),
-            delimiter: if p.has('z') { 0 } else { b'\n' },
-            merge: p.has('m'),
+            stable: p.has(Flag::Stable) || p.has(Flag::Unique),
+            unique: p.has(Flag::Unique),
+            delimiter: if p.has(Flag::ZeroTerminated) { 0 } else { b'\n' },
+            merge: p.has(Flag::Merge),
             check,
-            output: p.last('o').map(<[u8]>::to_vec),
+            output: p.last(Flag::Output).map(<[u8]>::to_vec),
             memory,
         })
+    }
+}
+
+/// The letter of an ordering option, as it may also stand in a key.
+fn order_letter(flag: Flag) -> Option<u8> {
+    Some(match flag {
+        Flag::IgnoreLeadingBlanks => b'b',
+        Flag::DictionaryOrder => b'd',
+        Flag::IgnoreCase => b'f',
+        Flag::GeneralNumericSort => b'g',
+        Flag::IgnoreNonprinting => b'i',
+        Flag::MonthSort => b'M',
+        Flag::HumanNumericSort => b'h',
+        Flag::NumericSort => b'n',
+        Flag::RandomSort => b'R',
+        Flag::Reverse => b'r',
+        Flag::VersionSort => b'V',
+        _ => return None,
+    })
+}
+
+/// The order of keys that have no options of their own.
+fn global_order(p: &Parsed<Flag>) -> Result<KeyOrdering, Wrong> {
+    const WORDS: [(&str, u8); 6] = [
+        ("general-numeric", b'g'),
+        ("human-numeric", b'h'),
+        ("month", b'M'),
+        ("numeric", b'n'),
+        ("random", b'R'),
+        ("version", b'V'),
+    ];
+    let mut global = KeyOrdering::default();
+    for (flag, value) in &p.options {
+        if let Some(letter) = order_letter(*flag) {
+            global.add(letter, true, true);
+        }
+        if *flag == Flag::Sort {
+            let word = value.as_deref().unwrap_or_default();
+            let fits = |name: &str| !word.is_empty() && name.as_bytes().starts_with(word);
+            match WORDS.iter().find(|(name, _)| fits(name)) {
+                Some((_, letter)) => global.add(*letter, true, true),
+                None => return Err(invalid_argument(word, "--sort")),
+            }
+        }
+    }
+    Ok(global)
+}
+
+fn invalid_argument(word: &[u8], option: &str) -> Wrong {
+    let shown = quote::always(word);
+    Wrong::Word([b"invalid argument ", &*shown, b" for '", option.as_bytes(), b"'"].concat())
+}
+
+/// The keys, or one that is the whole line.
+fn keys(p: &Parsed<Flag>, global: &KeyOrdering) -> Result<Vec<Key>, Vec<u8>> {
+    let tab = separator(p)?;
+    let mut keys = p.all(Flag::Key).map(parse_key).collect::<Result<Vec<Key>, _>>()?;
+    for key in &mut keys {
+        // A key without options of its own takes the global ones.
+        if key.order.is_default() && !key.order.reverse {
+            key.order = global.clone();
+        }
+    }
+    if keys.is_empty() {
+        keys.push(Key { order: global.clone(), ..Key::whole_line() });
+    }
+    let seed = seed();
+    for key in &mut keys {
+        key.tab = tab;
+        key.order.check()?;
+        key.order.seed = seed;
+    }
+    Ok(keys)
+}
+
+/// `-c`, `-C` and `--check`: whether the input is only checked.
+fn check(p: &Parsed<Flag>) -> Result<Option<Check>, Wrong> {
+    let mut check = None;
+    for (flag, value) in &p.options {
+        check = match (flag, value.as_deref()) {
+            (Flag::PlainCheck, _) | (Flag::Check, None | Some(b"diagnose-first")) => {
+                Some(Check::Loud)
+            }
+            (Flag::CheckSilently, _) | (Flag::Check, Some(b"quiet" | b"silent")) => {
+                Some(Check::Quiet)
+            }
+            (Flag::Check, Some(other)) => return Err(invalid_argument(other, "--check")),
+            _ => check,
+        };
+    }
+    if p.has(Flag::PlainCheck) && p.has(Flag::CheckSilently) {
+        return Err(b"options '-cC' are incompatible".to_vec().into());
+    }
+    match check {
+        Some(Check::Quiet) if p.has(Flag::Output) => {
+            Err(b"options '-Co' are incompatible".to_vec().into())
+        }
+        Some(Check::Loud) if p.has(Flag::Output) => {
+            Err(b"options '-co' are incompatible".to_vec().into())
+        }
+        check => Ok(check),
     }
 }
 
@@ -211,9 +275,9 @@ fn memory(text: &[u8]) -> Option<usize> {
     Some(usize::try_from(n).unwrap_or(usize::MAX).max(LEAST))
 }
 
-fn separator(p: &Parsed) -> Result<Option<u8>, Vec<u8>> {
+fn separator(p: &Parsed<Flag>) -> Result<Option<u8>, Vec<u8>> {
     let mut tab = None;
-    for t in p.all('t') {
+    for t in p.all(Flag::FieldSeparator) {
         let new = match t {
             [] => return Err(b"empty tab".to_vec()),
             [c] => *c,

@@ -1,0 +1,208 @@
+//! Making what is copied: contents, links and metadata.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+
+use box_applet::Ctx;
+use box_sys::path::to_bytes;
+use box_sys::{Kind, Stat, errno::code, meta};
+
+use super::{Copier, Entry, Existing, Step};
+use crate::common::mode::umask;
+use crate::common::{input, paths, quote};
+
+impl Copier<'_> {
+    /// Links to the copy of a file that had several names.
+    pub(super) fn link_to_copy(
+        &self,
+        ctx: &mut Ctx<'_>,
+        first: &[u8],
+        to: &[u8],
+        exists: bool,
+    ) -> bool {
+        let to_path = ctx.path(to);
+        if exists {
+            let _ = std::fs::remove_file(&to_path);
+        }
+        let made = std::fs::hard_link(ctx.path(first), &to_path);
+        made.map_err(|e| cannot_link(ctx, "hard", to, first, &e)).is_ok()
+    }
+
+    pub(super) fn hard_link(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, exists: bool) -> bool {
+        let to_path = ctx.path(e.to);
+        if exists && (self.plan.force || self.plan.existing == Existing::Ask) {
+            let _ = std::fs::remove_file(&to_path);
+        }
+        let mut source = ctx.path(e.from);
+        if e.follow {
+            source = paths::canonical(&source, paths::Missing::None).unwrap_or(source);
+        }
+        let made = std::fs::hard_link(source, &to_path);
+        made.map_err(|error| cannot_link(ctx, "hard", e.to, e.from, &error)).is_ok()
+    }
+
+    pub(super) fn symbolic_link(
+        &self,
+        ctx: &mut Ctx<'_>,
+        from: &[u8],
+        to: &[u8],
+        exists: bool,
+    ) -> bool {
+        if !from.starts_with(b"/") && to.contains(&b'/') && paths::dir_name(to) != b"." {
+            let shown = quote::colon(to);
+            ctx.error_bytes(&[
+                &shown,
+                b": can make relative symbolic links only in current directory",
+            ]);
+            return false;
+        }
+        let to_path = ctx.path(to);
+        if exists && self.plan.force {
+            let _ = std::fs::remove_file(&to_path);
+        }
+        let made = meta::symlink(from, &to_path);
+        made.map_err(|e| cannot_link(ctx, "symbolic", to, from, &e)).is_ok()
+    }
+
+    /// Metadata only; a file that does not exist is made empty.
+    pub(super) fn attributes(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, exists: bool) -> bool {
+        if !exists && let Err(error) = File::create(ctx.path(e.to)) {
+            return self.fail(ctx, "cannot create regular file", e.to, &error);
+        }
+        self.metadata(ctx, e.to, &e.stat, !exists)
+    }
+
+    /// The contents and metadata of anything but a directory.
+    pub(super) fn contents(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, exists: bool) -> bool {
+        let copied = match e.stat.kind {
+            Kind::Symlink => self.link_contents(ctx, e, exists),
+            Kind::Fifo if self.plan.recursive && !self.plan.copy_contents => {
+                self.fifo(ctx, e, exists)
+            }
+            _ => self.file_contents(ctx, e, exists),
+        };
+        copied.unwrap_or_else(|ok| ok)
+    }
+
+    fn link_contents(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, exists: bool) -> Step<bool> {
+        let to_path = ctx.path(e.to);
+        let target = std::fs::read_link(ctx.path(e.from))
+            .map_err(|error| self.fail(ctx, "cannot read symbolic link", e.from, &error))?;
+        if exists {
+            std::fs::remove_file(&to_path)
+                .map_err(|error| self.fail(ctx, "cannot remove", e.to, &error))?;
+        }
+        meta::symlink(to_bytes(&target), &to_path)
+            .map_err(|error| self.fail(ctx, "cannot create symbolic link", e.to, &error))?;
+        if self.plan.preserve_times {
+            let _ = meta::set_times(&to_path, Some(e.stat.atime), Some(e.stat.mtime), false);
+        }
+        Ok(true)
+    }
+
+    fn fifo(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, exists: bool) -> Step<bool> {
+        let to_path = ctx.path(e.to);
+        if exists {
+            let _ = std::fs::remove_file(&to_path);
+        }
+        meta::mkfifo(&to_path, e.stat.mode & 0o777)
+            .map_err(|error| self.fail(ctx, "cannot create fifo", e.to, &error))?;
+        Ok(self.metadata(ctx, e.to, &e.stat, true))
+    }
+
+    fn file_contents(&self, ctx: &mut Ctx<'_>, e: &Entry<'_>, exists: bool) -> Step<bool> {
+        let mut source = File::open(ctx.path(e.from)).map_err(|error| {
+            let shown = quote::always(e.from);
+            let why = box_sys::strerror(&error);
+            ctx.error_bytes(&[b"cannot open ", &shown, b" for reading: ", why.as_bytes()]);
+            false
+        })?;
+        let (mut destination, made) = self.open_destination(ctx, e.to, exists)?;
+        let mut buf = vec![0; 128 * 1024];
+        loop {
+            let n = match source.read(&mut buf) {
+                Ok(0) => break,
+                Ok(n) => n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.fail(ctx, "error reading", e.from, &error)),
+            };
+            destination
+                .write_all(&buf[..n])
+                .map_err(|error| self.fail(ctx, "error writing", e.to, &error))?;
+        }
+        drop(destination);
+        Ok(self.metadata(ctx, e.to, &e.stat, made))
+    }
+
+    /// The file to write to, and whether it is a new one.
+    fn open_destination(&self, ctx: &mut Ctx<'_>, to: &[u8], exists: bool) -> Step<(File, bool)> {
+        let path = ctx.path(to);
+        let not_there = to.ends_with(b"/") && !exists;
+        // A link that points nowhere: writing through it would create a file elsewhere.
+        let dangling = match exists {
+            false => !not_there && meta::stat(&path, false).is_ok(),
+            true => meta::stat(&path, true).is_err() && !self.plan.moving,
+        };
+        if dangling {
+            let shown = quote::always(to);
+            ctx.error_bytes(&[b"not writing through dangling symlink ", &shown]);
+            return Err(false);
+        }
+        let open = || OpenOptions::new().write(true).create(true).truncate(true).open(&path);
+        let opened = match not_there {
+            true => Err(io::Error::from_raw_os_error(code::ENOTDIR)),
+            false => open().map(|file| (file, !exists)),
+        };
+        let opened = match opened {
+            Err(_) if exists && self.plan.force => {
+                std::fs::remove_file(&path).and_then(|()| open()).map(|file| (file, true))
+            }
+            opened => opened,
+        };
+        opened.map_err(|error| self.fail(ctx, "cannot create regular file", to, &error))
+    }
+
+    /// Gives a file what is to be preserved; a new one gets the source's mode less the umask.
+    pub(super) fn metadata(&self, ctx: &mut Ctx<'_>, to: &[u8], stat: &Stat, made: bool) -> bool {
+        let p = self.plan;
+        let path = ctx.path(to);
+        let mut ok = true;
+        if p.preserve_owner {
+            // Only root may give files away; that others cannot is no error.
+            if meta::stat(&path, true).is_ok_and(|s| s.uid != stat.uid || s.gid != stat.gid) {
+                let _ = meta::chown(&path, Some(stat.uid), Some(stat.gid), true);
+            }
+        }
+        let mode = if p.preserve_mode {
+            Some(stat.mode)
+        } else if made && !p.default_mode {
+            Some(stat.mode & 0o777 & !umask())
+        } else {
+            None
+        };
+        if let Some(mode) = mode
+            && meta::stat(&path, true).is_ok_and(|s| s.mode != mode)
+            && let Err(e) = meta::chmod(&path, mode)
+        {
+            // A host without modes has none to preserve.
+            if e.raw_os_error() != Some(code::ENOTSUP) {
+                input::cannot(ctx, "preserving permissions for", to, &e);
+                ok = false;
+            }
+        }
+        if p.preserve_times
+            && let Err(e) = meta::set_times(&path, Some(stat.atime), Some(stat.mtime), true)
+        {
+            input::cannot(ctx, "preserving times for", to, &e);
+            ok = false;
+        }
+        ok
+    }
+}
+
+fn cannot_link(ctx: &mut Ctx<'_>, kind: &str, to: &[u8], from: &[u8], e: &io::Error) {
+    let what = format!("cannot create {kind} link ");
+    let (to, from) = (quote::always(to), quote::always(from));
+    let why = box_sys::strerror(e);
+    ctx.error_bytes(&[what.as_bytes(), &to, b" to ", &from, b": ", why.as_bytes()]);
+}
