@@ -33,10 +33,11 @@ enum Takes {
     Optional,
 }
 
+/// What the options of `getopt` itself say.
 #[derive(Default)]
 struct Settings {
     short: Option<Vec<u8>>,
-    long: Vec<(Vec<u8>, u8)>,
+    long: Vec<(Vec<u8>, Takes)>,
     name: Option<Vec<u8>>,
     quiet: bool,
     no_output: bool,
@@ -69,300 +70,324 @@ fn takes(colons: usize) -> Takes {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let (settings, parameters) = match settings(ctx, args) {
+        Ok(known) => known,
+        Err(exit) => return exit,
+    };
+    if let Some(name) = &settings.name {
+        ctx.name = String::from_utf8_lossy(name).into_owned();
+    }
+    Parser::new(ctx, &settings, parameters).parse()
+}
+
+/// GNU's message about getopt's own command line.
+fn misused(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
+    input::usage_error(ctx, parts);
+    Exit::USAGE
+}
+
+/// The settings, and the parameters to parse by them.
+fn settings<'a>(ctx: &mut Ctx<'_>, args: &'a [Vec<u8>]) -> Result<(Settings, &'a [Vec<u8>]), Exit> {
     let mut s = Settings::default();
-    let mut at = 0;
     let compatible = args.first().is_none_or(|a| !a.starts_with(b"-"))
         || ctx.env.get(b"GETOPT_COMPATIBLE").is_some();
     if compatible {
-        let Some(first) = args.first() else {
-            input::usage_error(ctx, &[b"missing optstring argument"]);
-            return Exit::USAGE;
+        let Some((first, rest)) = args.split_first() else {
+            return Err(misused(ctx, &[b"missing optstring argument"]));
         };
         s.short = Some(first.clone());
         s.unquoted = true;
-        at = 1;
-    } else {
-        while let Some(a) = args.get(at) {
-            at += 1;
-            let (name, mut value): (&[u8], Option<Vec<u8>>) = match a.as_slice() {
-                b"--" => break,
-                b if b.starts_with(b"--") => match b.iter().position(|c| *c == b'=') {
-                    Some(i) => (&b[2..i], Some(b[i + 1..].to_vec())),
-                    None => (&b[2..], None),
-                },
-                [b'-', c, rest @ ..] => {
-                    (std::slice::from_ref(c), (!rest.is_empty()).then(|| rest.to_vec()))
-                }
-                _ => {
-                    at -= 1;
-                    break;
-                }
-            };
-            let full: &[u8] = match name {
-                b"a" => b"alternative",
-                b"l" => b"longoptions",
-                b"n" => b"name",
-                b"o" => b"options",
-                b"q" => b"quiet",
-                b"Q" => b"quiet-output",
-                b"s" => b"shell",
-                b"T" => b"test",
-                b"u" => b"unquoted",
-                b"h" => b"help",
-                b"V" => b"version",
-                other => other,
-            };
-            let needs = matches!(full, b"name" | b"options" | b"shell")
-                || (b"longoptions".starts_with(full) && full.len() > 1);
-            if needs && value.is_none() {
-                value = args.get(at).cloned();
-                at += 1;
-                if value.is_none() {
-                    input::usage_error(ctx, &[b"option requires an argument -- '", name, b"'"]);
-                    return Exit::USAGE;
-                }
-            }
-            let v = value.unwrap_or_default();
-            match full {
-                b"alternative" => s.alternative = true,
-                b"name" => s.name = Some(v),
-                b"options" => s.short = Some(v),
-                b"quiet" => s.quiet = true,
-                b"quiet-output" => s.no_output = true,
-                b"unquoted" => s.unquoted = true,
-                b"shell" => s.csh = matches!(v.as_slice(), b"csh" | b"tcsh"),
-                // The enhanced getopt answers so, silently.
-                b"test" => return Exit(4),
-                b"help" => {
-                    let _ = ctx.stdout.write_all(HELP.as_bytes());
-                    return Exit::SUCCESS;
-                }
-                b"version" => {
-                    let _ = ctx.stdout.write_all(b"getopt from util-linux 2.38.1\n");
-                    return Exit::SUCCESS;
-                }
-                f if b"longoptions".starts_with(f) && f.len() > 1 => {
-                    for l in v
-                        .split(|c| matches!(c, b',' | b' ' | b'\t' | b'\n'))
-                        .filter(|l| !l.is_empty())
-                    {
-                        let colons = l.iter().rev().take_while(|c| **c == b':').count();
-                        s.long.push((l[..l.len() - colons].to_vec(), colons.min(2) as u8));
-                    }
-                }
-                _ => {
-                    input::usage_error(ctx, &[b"unrecognized option '", a, b"'"]);
-                    return Exit::USAGE;
-                }
-            }
-            // Several flags in one word.
-            if let ([b'-', c, rest @ ..], true) = (a.as_slice(), b"aqQu".contains(&a[1])) {
-                let _ = c;
-                for f in rest {
-                    match f {
-                        b'a' => s.alternative = true,
-                        b'q' => s.quiet = true,
-                        b'Q' => s.no_output = true,
-                        b'u' => s.unquoted = true,
-                        _ => {}
-                    }
-                }
-            }
-        }
-        if s.short.is_none() {
-            match args.get(at) {
-                Some(o) => s.short = Some(o.clone()),
-                None => {
-                    input::usage_error(ctx, &[b"missing optstring argument"]);
-                    return Exit::USAGE;
-                }
-            }
-            at += 1;
-        }
-        if args.get(at).is_some_and(|a| a == b"--") && args.get(at - 1).is_none_or(|a| a != b"--") {
-            at += 1;
-        }
+        return Ok((s, rest));
     }
-    if let Some(n) = &s.name {
-        ctx.name = String::from_utf8_lossy(n).into_owned();
-    }
-    parse(ctx, &s, args.get(at..).unwrap_or_default())
-}
-
-fn parse(ctx: &mut Ctx<'_>, s: &Settings, args: &[Vec<u8>]) -> Exit {
-    let short = s.short.as_deref().unwrap_or_default();
-    // `+`: stop at the first operand; `-`: operands stay in place.
-    let (stop, in_place, spec) = match short.first() {
-        Some(b'+') => (true, false, &short[1..]),
-        Some(b'-') => (false, true, &short[1..]),
-        _ => (ctx.env.get(b"POSIXLY_CORRECT").is_some(), false, short),
-    };
-    let quiet = s.quiet || spec.starts_with(b":");
-    let spec = spec.strip_prefix(b":").unwrap_or(spec);
-    let lookup = |c: u8| -> Option<Takes> {
-        let i = spec.iter().position(|x| *x == c && c != b':')?;
-        Some(takes(spec[i + 1..].iter().take_while(|x| **x == b':').count()))
-    };
-    let mut out: Vec<u8> = Vec::new();
-    let mut operands: Vec<Vec<u8>> = Vec::new();
-    let mut failed = false;
-    let show = |t: &[u8]| if s.unquoted { t.to_vec() } else { quoted(t, s.csh) };
-    let mut at = 0;
-    while let Some(a) = args.get(at) {
-        at += 1;
-        if a == b"--" {
-            operands.extend_from_slice(&args[at..]);
+    let mut rest = args;
+    let mut ended = false;
+    while let Some((word, after)) = rest.split_first() {
+        if word == b"--" {
+            (rest, ended) = (after, true);
             break;
         }
-        let alternative =
-            s.alternative && a.len() > 2 && a.starts_with(b"-") && !a.starts_with(b"--");
-        let long = a.strip_prefix(b"--").or(if alternative { Some(&a[1..]) } else { None });
-        if let Some(text) = long {
-            let (name, value) = match text.iter().position(|c| *c == b'=') {
-                Some(i) => (&text[..i], Some(&text[i + 1..])),
-                None => (text, None),
-            };
-            let exact = s.long.iter().find(|l| l.0 == name);
-            let starts: Vec<_> = s.long.iter().filter(|l| l.0.starts_with(name)).collect();
-            let found = match (exact, starts.as_slice()) {
-                (Some(l), _) => Some(l),
-                (None, [one]) => Some(*one),
-                _ => None,
-            };
-            // A single dash may still be short options.
-            if found.is_none() && alternative && lookup(a[1]).is_some() {
-                at -= 1;
-                short_options(ctx, a, args, &mut at, &lookup, &mut out, &show, quiet, &mut failed);
-                continue;
-            }
-            let Some((full, colons)) = found else {
-                if !quiet {
-                    if starts.len() > 1 {
-                        let list: Vec<u8> = starts
-                            .iter()
-                            .flat_map(|l| [b" '--", l.0.as_slice(), b"'"].concat())
-                            .collect();
-                        ctx.error_bytes(&[
-                            b"option '--",
-                            name,
-                            b"' is ambiguous; possibilities:",
-                            &list,
-                        ]);
-                    } else {
-                        ctx.error_bytes(&[b"unrecognized option '--", name, b"'"]);
-                    }
-                }
-                failed = true;
-                continue;
-            };
-            let takes = takes(usize::from(*colons));
-            match (takes, value) {
-                (Takes::No, Some(_)) => {
-                    if !quiet {
-                        ctx.error_bytes(&[b"option '--", full, b"' doesn't allow an argument"]);
-                    }
-                    failed = true;
-                    continue;
-                }
-                (Takes::Required, None) if at >= args.len() => {
-                    if !quiet {
-                        ctx.error_bytes(&[b"option '--", full, b"' requires an argument"]);
-                    }
-                    failed = true;
-                    continue;
-                }
-                _ => {}
-            }
-            out.extend_from_slice(&[b" --", full.as_slice()].concat());
-            match (takes, value) {
-                (Takes::Required, None) => {
-                    out.push(b' ');
-                    out.extend_from_slice(&show(&args[at]));
-                    at += 1;
-                }
-                (Takes::Required | Takes::Optional, v) => {
-                    out.push(b' ');
-                    out.extend_from_slice(&show(v.unwrap_or_default()));
-                }
-                _ => {}
-            }
-        } else if a.len() > 1 && a.starts_with(b"-") {
-            at -= 1;
-            short_options(ctx, a, args, &mut at, &lookup, &mut out, &show, quiet, &mut failed);
-        } else if in_place {
-            out.push(b' ');
-            out.extend_from_slice(&show(a));
-        } else {
-            operands.push(a.clone());
-            if stop {
-                operands.extend_from_slice(&args[at..]);
-                break;
-            }
+        if word.len() < 2 || !word.starts_with(b"-") {
+            break;
         }
+        rest = s.option(ctx, word, after)?;
     }
-    out.extend_from_slice(b" --");
-    for o in &operands {
-        out.push(b' ');
-        out.extend_from_slice(&show(o));
+    if s.short.is_none() {
+        let Some((optstring, after)) = rest.split_first() else {
+            return Err(misused(ctx, &[b"missing optstring argument"]));
+        };
+        s.short = Some(optstring.clone());
+        (rest, ended) = (after, optstring == b"--");
     }
-    out.push(b'\n');
-    if !s.no_output {
-        let _ = ctx.stdout.write_all(&out);
+    if let Some((word, after)) = rest.split_first()
+        && word == b"--"
+        && !ended
+    {
+        rest = after;
     }
-    if failed { Exit::FAILURE } else { Exit::SUCCESS }
+    Ok((s, rest))
 }
 
-#[allow(clippy::too_many_arguments)]
-fn short_options(
-    ctx: &mut Ctx<'_>,
-    word: &[u8],
-    args: &[Vec<u8>],
-    at: &mut usize,
-    lookup: &dyn Fn(u8) -> Option<Takes>,
-    out: &mut Vec<u8>,
-    show: &dyn Fn(&[u8]) -> Vec<u8>,
-    quiet: bool,
-    failed: &mut bool,
-) {
-    *at += 1;
-    for (i, &c) in word.iter().enumerate().skip(1) {
-        let rest = &word[i + 1..];
-        let Some(takes) = lookup(c) else {
-            if !quiet {
-                ctx.error_bytes(&[b"invalid option -- '", &[c], b"'"]);
-            }
-            *failed = true;
-            continue;
+impl Settings {
+    /// Takes one option, with a value from `after` if it needs one; what is left.
+    fn option<'a>(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        word: &[u8],
+        after: &'a [Vec<u8>],
+    ) -> Result<&'a [Vec<u8>], Exit> {
+        let (name, mut value) = match word.strip_prefix(b"--") {
+            Some(long) => match long.iter().position(|c| *c == b'=') {
+                Some(i) => (&long[..i], Some(&long[i + 1..])),
+                None => (long, None),
+            },
+            None => (&word[1..2], Some(&word[2..]).filter(|rest| !rest.is_empty())),
         };
-        match takes {
-            Takes::No => out.extend_from_slice(&[b' ', b'-', c]),
-            Takes::Optional => {
-                out.extend_from_slice(&[b' ', b'-', c, b' ']);
-                out.extend_from_slice(&show(rest));
-                return;
+        let full = full_name(name);
+        let mut rest = after;
+        if matches!(full, b"name" | b"options" | b"shell" | b"longoptions") && value.is_none() {
+            let Some((next, after)) = after.split_first() else {
+                return Err(misused(ctx, &[b"option requires an argument -- '", name, b"'"]));
+            };
+            (value, rest) = (Some(next.as_slice()), after);
+        }
+        let value = value.unwrap_or_default();
+        match full {
+            b"name" => self.name = Some(value.to_vec()),
+            b"options" => self.short = Some(value.to_vec()),
+            b"shell" => self.csh = matches!(value, b"csh" | b"tcsh"),
+            b"longoptions" => self.add_long(value),
+            // The enhanced getopt answers so, silently.
+            b"test" => return Err(Exit(4)),
+            b"help" => {
+                let _ = ctx.stdout.write_all(HELP.as_bytes());
+                return Err(Exit::SUCCESS);
             }
-            Takes::Required => {
-                let value = if rest.is_empty() {
-                    let v = args.get(*at);
-                    *at += 1;
-                    v.map(Vec::as_slice)
+            b"version" => {
+                let _ = ctx.stdout.write_all(b"getopt from util-linux 2.38.1\n");
+                return Err(Exit::SUCCESS);
+            }
+            flag if self.set(flag) => {}
+            _ => return Err(misused(ctx, &[b"unrecognized option '", word, b"'"])),
+        }
+        // Several flags in one word.
+        if let [b'-', b'a' | b'q' | b'Q' | b'u', more @ ..] = word {
+            for letter in more {
+                self.set(full_name(&[*letter]));
+            }
+        }
+        Ok(rest)
+    }
+
+    /// Takes a flag by its long name; false if there is no such.
+    fn set(&mut self, flag: &[u8]) -> bool {
+        match flag {
+            b"alternative" => self.alternative = true,
+            b"quiet" => self.quiet = true,
+            b"quiet-output" => self.no_output = true,
+            b"unquoted" => self.unquoted = true,
+            _ => return false,
+        }
+        true
+    }
+
+    /// `NAME`, `NAME:` and `NAME::`, with commas or white space between them.
+    fn add_long(&mut self, list: &[u8]) {
+        let names = list.split(|c| matches!(c, b',' | b' ' | b'\t' | b'\n'));
+        for name in names.filter(|name| !name.is_empty()) {
+            let colons = name.iter().rev().take_while(|c| **c == b':').count();
+            self.long.push((name[..name.len() - colons].to_vec(), takes(colons)));
+        }
+    }
+}
+
+/// The long name of an option of `getopt`.
+fn full_name(name: &[u8]) -> &[u8] {
+    match name {
+        b"a" => b"alternative",
+        b"l" => b"longoptions",
+        b"n" => b"name",
+        b"o" => b"options",
+        b"q" => b"quiet",
+        b"Q" => b"quiet-output",
+        b"s" => b"shell",
+        b"T" => b"test",
+        b"u" => b"unquoted",
+        b"h" => b"help",
+        b"V" => b"version",
+        short if short.len() > 1 && b"longoptions".starts_with(short) => b"longoptions",
+        other => other,
+    }
+}
+
+/// Parameters on their way to normal form.
+struct Parser<'a, 'c, 'p> {
+    ctx: &'a mut Ctx<'c>,
+    settings: &'a Settings,
+    /// The letters that are options, without what stands before them.
+    letters: &'a [u8],
+    /// Options end at the first operand.
+    stop: bool,
+    /// Operands stay where they are.
+    in_place: bool,
+    quiet: bool,
+    rest: std::slice::Iter<'p, Vec<u8>>,
+    out: Vec<u8>,
+    operands: Vec<&'p [u8]>,
+    failed: bool,
+}
+
+impl<'a, 'c, 'p> Parser<'a, 'c, 'p> {
+    fn new(
+        ctx: &'a mut Ctx<'c>,
+        settings: &'a Settings,
+        args: &'p [Vec<u8>],
+    ) -> Parser<'a, 'c, 'p> {
+        let short = settings.short.as_deref().unwrap_or_default();
+        let (stop, in_place, letters) = match short.first() {
+            Some(b'+') => (true, false, &short[1..]),
+            Some(b'-') => (false, true, &short[1..]),
+            _ => (ctx.env.get(b"POSIXLY_CORRECT").is_some(), false, short),
+        };
+        Parser {
+            ctx,
+            settings,
+            letters: letters.strip_prefix(b":").unwrap_or(letters),
+            stop,
+            in_place,
+            quiet: settings.quiet || letters.starts_with(b":"),
+            rest: args.iter(),
+            out: Vec::new(),
+            operands: Vec::new(),
+            failed: false,
+        }
+    }
+
+    fn parse(mut self) -> Exit {
+        while let Some(word) = self.rest.next() {
+            if word == b"--" {
+                self.operands.extend(self.rest.by_ref().map(Vec::as_slice));
+            } else if let Some(text) = word.strip_prefix(b"--") {
+                self.long(text);
+            } else if word.len() > 2 && word.starts_with(b"-") && self.settings.alternative {
+                // A single dash may still be short options.
+                if self.find_long(&word[1..]).is_err() && self.find_short(word[1]).is_some() {
+                    self.short(word);
                 } else {
-                    Some(rest)
-                };
-                match value {
-                    Some(v) => {
-                        out.extend_from_slice(&[b' ', b'-', c, b' ']);
-                        out.extend_from_slice(&show(v));
-                    }
-                    None => {
-                        if !quiet {
-                            ctx.error_bytes(&[b"option requires an argument -- '", &[c], b"'"]);
-                        }
-                        *failed = true;
-                    }
+                    self.long(&word[1..]);
                 }
-                return;
+            } else if word.len() > 1 && word.starts_with(b"-") {
+                self.short(word);
+            } else if self.in_place {
+                self.show(word);
+            } else {
+                self.operands.push(word);
+                if self.stop {
+                    self.operands.extend(self.rest.by_ref().map(Vec::as_slice));
+                }
             }
+        }
+        self.out.extend_from_slice(b" --");
+        for operand in std::mem::take(&mut self.operands) {
+            self.show(operand);
+        }
+        self.out.push(b'\n');
+        if !self.settings.no_output {
+            let _ = self.ctx.stdout.write_all(&self.out);
+        }
+        if self.failed { Exit::FAILURE } else { Exit::SUCCESS }
+    }
+
+    /// Adds a word to the output.
+    fn show(&mut self, word: &[u8]) {
+        self.out.push(b' ');
+        if self.settings.unquoted {
+            self.out.extend_from_slice(word);
+        } else {
+            self.out.extend_from_slice(&quoted(word, self.settings.csh));
+        }
+    }
+
+    fn fail(&mut self, parts: &[&[u8]]) {
+        if !self.quiet {
+            self.ctx.error_bytes(parts);
+        }
+        self.failed = true;
+    }
+
+    fn find_short(&self, letter: u8) -> Option<Takes> {
+        let i = self.letters.iter().position(|c| *c == letter && letter != b':')?;
+        Some(takes(self.letters[i + 1..].iter().take_while(|c| **c == b':').count()))
+    }
+
+    /// The option that a long name, or its beginning, means; else all that it may mean.
+    fn find_long(&self, text: &[u8]) -> Result<(&'a [u8], Takes), Vec<&'a [u8]>> {
+        let name = text.split(|c| *c == b'=').next().unwrap_or_default();
+        let long = &self.settings.long;
+        let begins: Vec<_> = long.iter().filter(|l| l.0.starts_with(name)).collect();
+        match (long.iter().find(|l| l.0 == name), begins.as_slice()) {
+            (Some(found), _) => Ok((&found.0, found.1)),
+            (None, [one]) => Ok((&one.0, one.1)),
+            _ => Err(begins.into_iter().map(|l| l.0.as_slice()).collect()),
+        }
+    }
+
+    /// `NAME` or `NAME=VALUE`
+    fn long(&mut self, text: &'p [u8]) {
+        let mut parts = text.splitn(2, |c| *c == b'=');
+        let (name, attached) = (parts.next().unwrap_or_default(), parts.next());
+        let (full, takes) = match self.find_long(text) {
+            Ok(found) => found,
+            Err(several) if several.len() > 1 => {
+                let list = several.iter().flat_map(|l| [b" '--", *l, b"'"].concat());
+                let list: Vec<u8> = list.collect();
+                let what = b"' is ambiguous; possibilities:";
+                return self.fail(&[b"option '--", name, what, &list]);
+            }
+            Err(_) => return self.fail(&[b"unrecognized option '--", name, b"'"]),
+        };
+        let value = match (takes, attached) {
+            (Takes::No, Some(_)) => {
+                return self.fail(&[b"option '--", full, b"' doesn't allow an argument"]);
+            }
+            (Takes::No, None) => None,
+            (Takes::Optional, attached) => Some(attached.unwrap_or_default()),
+            (Takes::Required, Some(attached)) => Some(attached),
+            (Takes::Required, None) => match self.rest.next() {
+                Some(next) => Some(next.as_slice()),
+                None => return self.fail(&[b"option '--", full, b"' requires an argument"]),
+            },
+        };
+        self.out.extend_from_slice(&[b" --", full].concat());
+        if let Some(value) = value {
+            self.show(value);
+        }
+    }
+
+    /// Letters after a dash; the first that takes a value takes the rest.
+    fn short(&mut self, word: &'p [u8]) {
+        for (i, &letter) in word.iter().enumerate().skip(1) {
+            let rest = &word[i + 1..];
+            let value = match self.find_short(letter) {
+                None => {
+                    self.fail(&[b"invalid option -- '", &[letter], b"'"]);
+                    continue;
+                }
+                Some(Takes::No) => {
+                    self.out.extend_from_slice(&[b' ', b'-', letter]);
+                    continue;
+                }
+                Some(Takes::Optional) => Some(rest),
+                Some(Takes::Required) if !rest.is_empty() => Some(rest),
+                Some(Takes::Required) => self.rest.next().map(Vec::as_slice),
+            };
+            match value {
+                Some(value) => {
+                    self.out.extend_from_slice(&[b' ', b'-', letter]);
+                    self.show(value);
+                }
+                None => self.fail(&[b"option requires an argument -- '", &[letter], b"'"]),
+            }
+            return;
         }
     }
 }

@@ -49,10 +49,21 @@ fn status_of(ctx: &mut Ctx<'_>, argv: &[Vec<u8>], status: Result<u8, StartError>
     }
 }
 
-const NICE: Spec = Spec {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NiceFlag {
+    Adjustment,
+}
+
+const NICE: Spec<NiceFlag> = Spec {
     usage: "[OPTION] [COMMAND [ARG]...]",
     about: "Run COMMAND with an adjusted niceness, which affects process scheduling.\nWith no COMMAND, print the current niceness.",
-    options: &[Opt::value('n', "adjustment", "N", "add integer N to the niceness (default 10)")],
+    options: &[Opt::new(
+        NiceFlag::Adjustment,
+        'n',
+        "adjustment",
+        "add integer N to the niceness (default 10)",
+    )
+    .takes("N")],
     after: "",
     posix_order: true,
 };
@@ -71,7 +82,7 @@ pub(crate) fn nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(e) => return e,
     };
-    if let Some(n) = p.last('n') {
+    if let Some(n) = p.last(NiceFlag::Adjustment) {
         let n_text = String::from_utf8_lossy(n).into_owned();
         if n_text.trim().parse::<i64>().is_err() {
             ctx.error_bytes(&[b"invalid adjustment ", &quote::always(n)]);
@@ -126,13 +137,23 @@ pub(crate) fn nohup(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     go_on_as(ctx, &p.operands, stdout)
 }
 
-const STDBUF: Spec = Spec {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum StdbufFlag {
+    Error,
+    Input,
+    Output,
+}
+
+const STDBUF: Spec<StdbufFlag> = Spec {
     usage: "OPTION... COMMAND",
     about: "Run COMMAND, with modified buffering operations for its standard streams.",
     options: &[
-        Opt::value('i', "input", "MODE", "adjust standard input stream buffering"),
-        Opt::value('o', "output", "MODE", "adjust standard output stream buffering"),
-        Opt::value('e', "error", "MODE", "adjust standard error stream buffering"),
+        Opt::new(StdbufFlag::Input, 'i', "input", "adjust standard input stream buffering")
+            .takes("MODE"),
+        Opt::new(StdbufFlag::Output, 'o', "output", "adjust standard output stream buffering")
+            .takes("MODE"),
+        Opt::new(StdbufFlag::Error, 'e', "error", "adjust standard error stream buffering")
+            .takes("MODE"),
     ],
     after: "If MODE is 'L' the corresponding stream will be line buffered, if 0 unbuffered.\nThe tools here flush when they wait for input, so the modes need no action.",
     posix_order: true,
@@ -145,7 +166,7 @@ pub(crate) fn stdbuf(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     };
     for (id, value) in &p.options {
         let v = value.as_deref().unwrap_or_default();
-        if v == b"L" && *id == 'i' {
+        if v == b"L" && *id == StdbufFlag::Input {
             input::usage_error(ctx, &[b"line buffering stdin is meaningless"]);
             return Exit(125);
         }
@@ -165,21 +186,38 @@ pub(crate) fn stdbuf(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     go_on_as(ctx, &p.operands, Stream::Inherit)
 }
 
-const TIME: Spec = Spec {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TimeFlag {
+    Append,
+    Format,
+    Output,
+    Portability,
+    Quiet,
+    Verbose,
+}
+
+const TIME: Spec<TimeFlag> = Spec {
     usage: "[OPTION]... COMMAND [ARG]...",
     about: "Run COMMAND, then print how long it took to standard error.",
     options: &[
-        Opt::flag('a', "append", "with -o FILE, append instead of overwriting"),
-        Opt::value(
+        Opt::new(TimeFlag::Append, 'a', "append", "with -o FILE, append instead of overwriting"),
+        Opt::new(
+            TimeFlag::Format,
             'f',
             "format",
-            "FORMAT",
             "use the specified FORMAT: %e %E seconds, %U %S %P %M %x %C",
+        )
+        .takes("FORMAT"),
+        Opt::new(TimeFlag::Output, 'o', "output", "write to FILE instead of standard error")
+            .takes("FILE"),
+        Opt::new(TimeFlag::Portability, 'p', "portability", "print real, user and system time"),
+        Opt::new(
+            TimeFlag::Quiet,
+            'q',
+            "quiet",
+            "do not print information about abnormal program termination",
         ),
-        Opt::value('o', "output", "FILE", "write to FILE instead of standard error"),
-        Opt::flag('p', "portability", "print real, user and system time"),
-        Opt::flag('q', "quiet", "do not print information about abnormal program termination"),
-        Opt::flag('v', "verbose", "print all resource usage information"),
+        Opt::new(TimeFlag::Verbose, 'v', "verbose", "print all resource usage information"),
     ],
     after: "",
     posix_order: true,
@@ -197,36 +235,48 @@ pub(crate) fn time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let start = Instant::now();
     let exit = run(ctx, &p.operands);
     let seconds = start.elapsed().as_secs_f64();
-    let minutes = (seconds / 60.0) as u64;
     // Processor time of children is not told by WASI: the time that passed stands for it.
-    let text = if p.has('p') {
+    let text = if p.has(TimeFlag::Portability) {
         format!("real {seconds:.2}\nuser {seconds:.2}\nsys 0.00\n").into_bytes()
     } else {
-        let default = b"%Uuser %Ssystem %Eelapsed %PCPU (0avgtext+0avgdata %Mmaxresident)k\n0inputs+0outputs (0major+0minor)pagefaults 0swaps";
-        let verbose = b"\tCommand being timed: \"%C\"\n\tElapsed (wall clock) time (h:mm:ss or m:ss): %E\n\tExit status: %x";
-        let format: &[u8] = match p.last('f') {
-            Some(f) => f,
-            None if p.has('v') => verbose,
-            None => default,
-        };
+        let default = if p.has(TimeFlag::Verbose) { TIME_VERBOSE } else { TIME_DEFAULT };
+        let format = p.last(TimeFlag::Format).unwrap_or(default);
+        Took { seconds, exit, command: &p.operands }.show(format)
+    };
+    let Some(name) = p.last(TimeFlag::Output) else {
+        let _ = ctx.stderr.write_all(&text);
+        return exit;
+    };
+    let append = p.has(TimeFlag::Append);
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).append(append).truncate(!append);
+    match options.open(ctx.path(name)).and_then(|mut f| f.write_all(&text)) {
+        Ok(()) => exit,
+        Err(e) => {
+            input::file_error(ctx, name, &e);
+            Exit(125)
+        }
+    }
+}
+
+const TIME_DEFAULT: &[u8] = b"%Uuser %Ssystem %Eelapsed %PCPU (0avgtext+0avgdata %Mmaxresident)k\n0inputs+0outputs (0major+0minor)pagefaults 0swaps";
+const TIME_VERBOSE: &[u8] = b"\tCommand being timed: \"%C\"\n\tElapsed (wall clock) time (h:mm:ss or m:ss): %E\n\tExit status: %x";
+
+/// What `time` has to tell of a command.
+struct Took<'a> {
+    seconds: f64,
+    exit: Exit,
+    command: &'a [Vec<u8>],
+}
+
+impl Took<'_> {
+    /// By a format as `time -f` takes it, and a newline.
+    fn show(&self, format: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let mut it = format.iter();
         while let Some(&c) = it.next() {
             match c {
-                b'%' => match it.next() {
-                    Some(b'e' | b'U') => out.extend_from_slice(format!("{seconds:.2}").as_bytes()),
-                    Some(b'S') => out.extend_from_slice(b"0.00"),
-                    Some(b'E') => out.extend_from_slice(
-                        format!("{minutes}:{:05.2}", seconds - minutes as f64 * 60.0).as_bytes(),
-                    ),
-                    Some(b'P') => out.extend_from_slice(b"100%"),
-                    Some(b'x') => out.extend_from_slice(exit.0.to_string().as_bytes()),
-                    Some(b'C') => out.extend_from_slice(&p.operands.join(&b' ')),
-                    Some(b'%') => out.push(b'%'),
-                    Some(c) if c.is_ascii_alphabetic() => out.push(b'0'),
-                    Some(c) => out.extend_from_slice(&[b'?', *c]),
-                    None => out.push(b'?'),
-                },
+                b'%' => self.convert(it.next().copied(), &mut out),
                 b'\\' => match it.next() {
                     Some(b'n') => out.push(b'\n'),
                     Some(b't') => out.push(b'\t'),
@@ -239,24 +289,26 @@ pub(crate) fn time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
         out.push(b'\n');
         out
-    };
-    match p.last('o') {
-        Some(name) => {
-            let append = p.has('a');
-            let opened = OpenOptions::new()
-                .write(true)
-                .create(true)
-                .append(append)
-                .truncate(!append)
-                .open(ctx.path(name));
-            if let Err(e) = opened.and_then(|mut f| f.write_all(&text)) {
-                input::file_error(ctx, name, &e);
-                return Exit(125);
+    }
+
+    /// What stands for `%` and a letter.
+    fn convert(&self, letter: Option<u8>, out: &mut Vec<u8>) {
+        let seconds = self.seconds;
+        match letter {
+            Some(b'e' | b'U') => out.extend_from_slice(format!("{seconds:.2}").as_bytes()),
+            Some(b'S') => out.extend_from_slice(b"0.00"),
+            Some(b'E') => {
+                let minutes = (seconds / 60.0) as u64;
+                let rest = seconds - minutes as f64 * 60.0;
+                out.extend_from_slice(format!("{minutes}:{rest:05.2}").as_bytes());
             }
-        }
-        None => {
-            let _ = ctx.stderr.write_all(&text);
+            Some(b'P') => out.extend_from_slice(b"100%"),
+            Some(b'x') => out.extend_from_slice(self.exit.0.to_string().as_bytes()),
+            Some(b'C') => out.extend_from_slice(&self.command.join(&b' ')),
+            Some(b'%') => out.push(b'%'),
+            Some(c) if c.is_ascii_alphabetic() => out.push(b'0'),
+            Some(c) => out.extend_from_slice(&[b'?', c]),
+            None => out.push(b'?'),
         }
     }
-    exit
 }

@@ -3,33 +3,44 @@
 mod split;
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use box_applet::command::Command;
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Env, Exit};
 use box_sys::{Kind, meta};
 
 use crate::common::{input, quote};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    BlockSignal,
+    Chdir,
+    Debug,
+    DefaultSignal,
+    IgnoreEnvironment,
+    IgnoreSignal,
+    ListSignalHandling,
+    Null,
+    SplitString,
+    Unset,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [-] [NAME=VALUE]... [COMMAND [ARG]...]",
     about: "Set each NAME to VALUE in the environment and run COMMAND.",
     options: &[
-        Opt::flag('i', "ignore-environment", "start with an empty environment"),
-        Opt::flag('0', "null", "end each output line with NUL, not newline"),
-        Opt::value('u', "unset", "NAME", "remove variable from the environment"),
-        Opt::value('C', "chdir", "DIR", "change working directory to DIR"),
-        Opt::value(
-            'S',
-            "split-string",
-            "S",
-            "process and split S into separate arguments;\nused to pass multiple arguments on shebang lines",
-        ),
-        Opt::optional('\u{1}', "block-signal", "SIG", "(ignored)").long_only(),
-        Opt::optional('\u{2}', "default-signal", "SIG", "(ignored)").long_only(),
-        Opt::optional('\u{3}', "ignore-signal", "SIG", "(ignored)").long_only(),
-        Opt::flag('\u{4}', "list-signal-handling", "(ignored)").long_only(),
-        Opt::flag('v', "debug", "print verbose information for each processing step"),
+        Opt::new(Flag::IgnoreEnvironment, 'i', "ignore-environment", "start with an empty environment"),
+        Opt::new(Flag::Null, '0', "null", "end each output line with NUL, not newline"),
+        Opt::new(Flag::Unset, 'u', "unset", "remove variable from the environment").takes("NAME"),
+        Opt::new(Flag::Chdir, 'C', "chdir", "change working directory to DIR").takes("DIR"),
+        Opt::new(Flag::SplitString, 'S', "split-string", "process and split S into separate arguments;\nused to pass multiple arguments on shebang lines").takes("S"),
+        Opt::long(Flag::BlockSignal, "block-signal", "(ignored)").may_take("SIG"),
+        Opt::long(Flag::DefaultSignal, "default-signal", "(ignored)").may_take("SIG"),
+        Opt::long(Flag::IgnoreSignal, "ignore-signal", "(ignored)").may_take("SIG"),
+        Opt::long(Flag::ListSignalHandling, "list-signal-handling", "(ignored)"),
+        Opt::new(Flag::Debug, 'v', "debug", "print verbose information for each processing step"),
     ],
     after: "A mere - implies -i.  If no COMMAND, print the resulting environment.",
     posix_order: true,
@@ -91,33 +102,56 @@ fn expand(ctx: &Ctx<'_>, args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
     Ok(out)
 }
 
+/// Status of errors of `env` itself.
+const OWN_ERROR: Exit = Exit(125);
+
+/// What is run in which environment and directory.
+struct Plan {
+    env: Env,
+    cwd: Option<PathBuf>,
+    /// Empty: the environment is printed.
+    command: Vec<Vec<u8>>,
+    /// What ends each line.
+    end: u8,
+}
+
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let args = match expand(ctx, args) {
-        Ok(a) => a,
-        Err(m) => {
-            ctx.error(m);
-            input::usage_hint(ctx);
-            return Exit(125);
-        }
+    let plan = match plan(ctx, args) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
     };
-    let p = match SPEC.parse_or_exit(ctx, &args, Exit(125)) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    let mut words = p.operands.as_slice();
-    let mut env = ctx.env.clone();
-    let mut clear = p.has('i');
-    if words.first().is_some_and(|w| w == b"-") {
-        clear = true;
-        words = &words[1..];
+    if !plan.command.is_empty() {
+        return go_on(ctx, plan);
     }
-    if clear {
+    let mut out = Vec::new();
+    for (name, value) in plan.env.iter() {
+        out.extend_from_slice(&[name, b"=", value, &[plan.end]].concat());
+    }
+    let _ = ctx.stdout.write_all(&out);
+    Exit::SUCCESS
+}
+
+/// A message and the hint, and the status.
+fn misused(ctx: &mut Ctx<'_>, text: &[u8]) -> Exit {
+    input::usage_error(ctx, &[text]);
+    OWN_ERROR
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let args = expand(ctx, args).map_err(|m| misused(ctx, m.as_bytes()))?;
+    let p = SPEC.parse_or_exit(ctx, &args, OWN_ERROR)?;
+    let (dash, mut words) = match p.operands.split_first() {
+        Some((first, rest)) if first == b"-" => (true, rest),
+        _ => (false, p.operands.as_slice()),
+    };
+    let mut env = ctx.env.clone();
+    if dash || p.has(Flag::IgnoreEnvironment) {
         env.clear();
     }
-    for name in p.all('u') {
+    for name in p.all(Flag::Unset) {
         if name.is_empty() || name.contains(&b'=') {
             ctx.error_bytes(&[b"cannot unset ", &quote::always(name), b": Invalid argument"]);
-            return Exit(125);
+            return Err(OWN_ERROR);
         }
         env.unset(name);
     }
@@ -126,39 +160,36 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         env.set(&word[..eq], &word[eq + 1..]);
         words = rest;
     }
-    let mut cwd = None;
-    if let Some(dir) = p.last('C') {
-        if words.is_empty() {
-            input::usage_error(ctx, &[b"must specify command with --chdir (-C)"]);
-            return Exit(125);
+    let cwd = match p.last(Flag::Chdir) {
+        Some(_) if words.is_empty() => {
+            return Err(misused(ctx, b"must specify command with --chdir (-C)"));
         }
-        let path = ctx.path(dir);
-        let e = match meta::stat(&path, true) {
-            Ok(s) if s.kind == Kind::Dir => None,
-            Ok(_) => Some(std::io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR)),
-            Err(e) => Some(e),
-        };
-        if let Some(e) = e {
-            input::cannot(ctx, "cannot change directory to", dir, &e);
-            return Exit(125);
-        }
-        cwd = Some(path);
+        Some(dir) => Some(directory(ctx, dir)?),
+        None => None,
+    };
+    let null = p.has(Flag::Null);
+    if null && !words.is_empty() {
+        return Err(misused(ctx, b"cannot specify --null (-0) with command"));
     }
-    if words.is_empty() {
-        let end = if p.has('0') { 0 } else { b'\n' };
-        let mut out = Vec::new();
-        for (k, v) in env.iter() {
-            out.extend_from_slice(&[k, b"=", v].concat());
-            out.push(end);
-        }
-        let _ = ctx.stdout.write_all(&out);
-        return Exit::SUCCESS;
-    }
-    if p.has('0') {
-        input::usage_error(ctx, &[b"cannot specify --null (-0) with command"]);
-        return Exit(125);
-    }
-    let command = Command { argv: words.to_vec(), env: Some(env), cwd, ..Command::default() };
+    Ok(Plan { env, cwd, command: words.to_vec(), end: if null { 0 } else { b'\n' } })
+}
+
+/// The directory to run the command in.
+fn directory(ctx: &mut Ctx<'_>, dir: &[u8]) -> Result<PathBuf, Exit> {
+    let path = ctx.path(dir);
+    let e = match meta::stat(&path, true) {
+        Ok(s) if s.kind == Kind::Dir => return Ok(path),
+        Ok(_) => std::io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR),
+        Err(e) => e,
+    };
+    input::cannot(ctx, "cannot change directory to", dir, &e);
+    Err(OWN_ERROR)
+}
+
+/// Goes on as the command.
+fn go_on(ctx: &mut Ctx<'_>, plan: Plan) -> Exit {
+    let Plan { env, cwd, command: words, .. } = plan;
+    let command = Command { argv: words.clone(), env: Some(env), cwd, ..Command::default() };
     match command.replace(ctx) {
         Ok(status) => Exit(status),
         Err(e) => {

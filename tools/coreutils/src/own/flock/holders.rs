@@ -50,6 +50,7 @@ impl Holders {
         Ok(true)
     }
 
+    /// Gives back the lock of a process.
     pub fn leave(&self, pid: u32) -> io::Result<()> {
         let _guard = self.guard()?;
         let mut holders = self.read();

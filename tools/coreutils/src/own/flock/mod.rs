@@ -11,29 +11,52 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use box_applet::command::Command;
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
 
 use self::holders::Holders;
-use super::{kill, sleep};
+use super::{processes, sleep};
+use crate::common::{input, number};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Close,
+    Command,
+    ConflictExitCode,
+    Exclusive,
+    NoFork,
+    Nonblock,
+    Shared,
+    Timeout,
+    Unlock,
+    Verbose,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[options] <file>|<directory> <command> [<argument>...]\n  or:  flock [options] <file>|<directory> -c <command>\n  or:  flock [options] <file descriptor number>",
     about: "Manage file locks from shell scripts.",
     options: &[
-        Opt::flag('s', "shared", "get a shared lock"),
-        Opt::flag('x', "exclusive", "get an exclusive lock (default)"),
-        Opt::flag('e', "", "the same as -x"),
-        Opt::flag('u', "unlock", "remove a lock"),
-        Opt::flag('n', "nonblock", "fail rather than wait"),
-        Opt::flag('n', "nb", "fail rather than wait").long_only(),
-        Opt::value('w', "timeout", "SECS", "wait for a limited amount of time"),
-        Opt::value('w', "wait", "SECS", "wait for a limited amount of time").long_only(),
-        Opt::value('E', "conflict-exit-code", "NUMBER", "exit code after conflict or timeout"),
-        Opt::flag('o', "close", "close file descriptor before running command"),
-        Opt::value('c', "command", "COMMAND", "run a single command string through the shell"),
-        Opt::flag('F', "no-fork", "accepted and ignored"),
-        Opt::flag('\u{1}', "verbose", "increase verbosity").long_only(),
+        Opt::new(Flag::Shared, 's', "shared", "get a shared lock"),
+        Opt::new(Flag::Exclusive, 'x', "exclusive", "get an exclusive lock (default)"),
+        Opt::new(Flag::Exclusive, 'e', "", "the same as -x"),
+        Opt::new(Flag::Unlock, 'u', "unlock", "remove a lock"),
+        Opt::new(Flag::Nonblock, 'n', "nonblock", "fail rather than wait"),
+        Opt::long(Flag::Nonblock, "nb", "fail rather than wait"),
+        Opt::new(Flag::Timeout, 'w', "timeout", "wait for a limited amount of time").takes("SECS"),
+        Opt::long(Flag::Timeout, "wait", "wait for a limited amount of time").takes("SECS"),
+        Opt::new(
+            Flag::ConflictExitCode,
+            'E',
+            "conflict-exit-code",
+            "exit code after conflict or timeout",
+        )
+        .takes("NUMBER"),
+        Opt::new(Flag::Close, 'o', "close", "close file descriptor before running command"),
+        Opt::new(Flag::Command, 'c', "command", "run a single command string through the shell")
+            .takes("COMMAND"),
+        Opt::new(Flag::NoFork, 'F', "no-fork", "accepted and ignored"),
+        Opt::long(Flag::Verbose, "verbose", "increase verbosity"),
     ],
     after: "",
     posix_order: true,
@@ -53,113 +76,144 @@ enum Want {
     Nothing,
 }
 
+struct Plan {
+    want: Want,
+    /// The status if the lock is not got.
+    conflict: Exit,
+    /// How long to wait; without end if `None`.
+    timeout: Option<Duration>,
+    nonblock: bool,
+    verbose: bool,
+    target: Vec<u8>,
+    /// Empty if the target is a descriptor of the caller's.
+    command: Vec<Vec<u8>>,
+}
+
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let mut p = match SPEC.parse_or_exit(ctx, args, BAD_USAGE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    // `-c` may stand behind the file.
-    if let [_, option, ..] = p.operands.as_slice()
-        && (option == b"-c" || option == b"--command")
-    {
-        let mut rest = p.operands.split_off(1).into_iter().skip(1);
-        let (Some(text), None) = (rest.next(), rest.next()) else {
-            ctx.error("-c requires exactly one command argument");
-            return BAD_USAGE;
-        };
-        p.options.push(('c', Some(text)));
-    }
-    let want = match p.last_of(&['s', 'x', 'e', 'u']) {
-        Some('s') => Want::Shared,
-        Some('u') => Want::Nothing,
-        _ => Want::Exclusive,
-    };
-    let conflict = match p.last('E').map(crate::common::number::decimal) {
+    let done = plan(ctx, args).and_then(|plan| {
+        let by_number = plan.command.is_empty();
+        let file = if by_number { descriptor(ctx, &plan.target) } else { open(ctx, &plan.target) }?;
+        // A lock on a descriptor is the caller's, who has the descriptor.
+        let owner = if by_number { ctx.procs.parent_pid() } else { ctx.procs.pid() };
+        let lock = wait_for_lock(ctx, &plan, &file, owner)?;
+        if by_number {
+            return Ok(Exit::SUCCESS);
+        }
+        let status = run_command(ctx, &plan.command);
+        release(&file, lock, owner);
+        Ok(status)
+    });
+    done.unwrap_or_else(|exit| exit)
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let mut p = SPEC.parse_or_exit(ctx, args, BAD_USAGE)?;
+    take_late_command(ctx, &mut p)?;
+    let want = p.choice(&[
+        (Flag::Shared, Want::Shared),
+        (Flag::Exclusive, Want::Exclusive),
+        (Flag::Unlock, Want::Nothing),
+    ]);
+    let conflict = match p.last(Flag::ConflictExitCode).map(number::decimal) {
         None => Exit::FAILURE,
         Some(Some(n)) if n <= 255 => Exit(n as u8),
         Some(_) => {
             ctx.error("exit code out of range (expected 0 to 255)");
-            return BAD_USAGE;
+            return Err(BAD_USAGE);
         }
     };
-    let timeout = match p.last('w').map(<[u8]>::to_vec) {
+    let timeout = match p.last(Flag::Timeout) {
         None => None,
-        Some(text) => match sleep::seconds(&text) {
-            Some(s) => Some(sleep::duration(s)),
-            None => {
-                let shown = String::from_utf8_lossy(&text).into_owned();
-                ctx.error(format_args!("invalid timeout value: '{shown}'"));
-                return BAD_USAGE;
-            }
-        },
+        Some(text) => Some(sleep::seconds(text).map(sleep::duration).ok_or_else(|| {
+            let shown = String::from_utf8_lossy(text);
+            ctx.error(format_args!("invalid timeout value: '{shown}'"));
+            BAD_USAGE
+        })?),
     };
-    let timeout = if p.has('n') { Some(Duration::ZERO) } else { timeout };
     let Some((target, command)) = p.operands.split_first() else {
         ctx.error("not enough arguments");
-        let _ = ctx.stderr.write_all(b"Try 'flock --help' for more information.\n");
-        return BAD_USAGE;
+        input::usage_hint(ctx);
+        return Err(BAD_USAGE);
     };
-    let command = match p.last('c') {
+    let command = match p.last(Flag::Command) {
         Some(text) => {
             let shell = ctx.env.get(b"SHELL").filter(|s| !s.is_empty()).unwrap_or(b"/bin/sh");
             vec![shell.to_vec(), b"-c".to_vec(), text.to_vec()]
         }
         None => command.to_vec(),
     };
-    let by_number = command.is_empty();
-    let file = match if by_number { descriptor(ctx, target) } else { open(ctx, target) } {
-        Ok(file) => file,
-        Err(e) => return e,
-    };
-    // A lock on a descriptor is the caller's, who has the descriptor.
-    let owner = if by_number { ctx.procs.parent_pid() } else { ctx.procs.pid() };
+    let nonblock = p.has(Flag::Nonblock);
+    Ok(Plan {
+        want: want.unwrap_or(Want::Exclusive),
+        conflict,
+        timeout: if nonblock { Some(Duration::ZERO) } else { timeout },
+        nonblock,
+        verbose: p.has(Flag::Verbose),
+        target: target.clone(),
+        command,
+    })
+}
+
+/// `-c` may stand behind the file.
+fn take_late_command(ctx: &mut Ctx<'_>, p: &mut Parsed<Flag>) -> Result<(), Exit> {
+    if let [_, option, ..] = p.operands.as_slice()
+        && (option == b"-c" || option == b"--command")
+    {
+        let mut rest = p.operands.split_off(1).into_iter().skip(1);
+        let (Some(text), None) = (rest.next(), rest.next()) else {
+            ctx.error("-c requires exactly one command argument");
+            return Err(BAD_USAGE);
+        };
+        p.options.push((Flag::Command, Some(text)));
+    }
+    Ok(())
+}
+
+/// Tries until the lock is got or the time is up.
+fn wait_for_lock(ctx: &mut Ctx<'_>, plan: &Plan, file: &File, owner: u32) -> Result<Held, Exit> {
     let start = Instant::now();
     let mut step = Duration::from_millis(1);
-    let lock = loop {
-        match try_lock(ctx, &file, want, owner) {
-            Ok(Some(lock)) => break lock,
+    loop {
+        match try_lock(ctx, file, plan.want, owner) {
+            Ok(Some(lock)) => {
+                if plan.verbose {
+                    let took = start.elapsed().as_secs_f64();
+                    let text = format!("flock: getting lock took {took:.6} seconds\n");
+                    let _ = ctx.stdout.write_all(text.as_bytes());
+                }
+                return Ok(lock);
+            }
             Ok(None) => {}
             Err(e) => {
-                let shown = String::from_utf8_lossy(target).into_owned();
+                let shown = String::from_utf8_lossy(&plan.target);
                 ctx.error(format_args!("{shown}: {}", box_sys::strerror(&e)));
-                return OS_ERROR;
+                return Err(OS_ERROR);
             }
         }
-        let left = timeout.map(|t| t.saturating_sub(start.elapsed()));
+        let left = plan.timeout.map(|t| t.saturating_sub(start.elapsed()));
         if left.is_some_and(|l| l.is_zero()) {
-            if p.has('\u{1}') {
-                let why = if p.has('n') {
-                    "failed to get lock"
-                } else {
-                    "timeout while waiting to get lock"
-                };
-                ctx.error(why);
+            if plan.verbose {
+                ctx.error(match plan.nonblock {
+                    true => "failed to get lock",
+                    false => "timeout while waiting to get lock",
+                });
             }
-            return conflict;
+            return Err(plan.conflict);
         }
         std::thread::sleep(left.map_or(step, |l| l.min(step)));
         step = (step * 2).min(Duration::from_millis(20));
-    };
-    if p.has('\u{1}') {
-        let text =
-            format!("flock: getting lock took {:.6} seconds\n", start.elapsed().as_secs_f64());
-        let _ = ctx.stdout.write_all(text.as_bytes());
     }
-    if by_number {
-        return Exit::SUCCESS;
-    }
-    let child = match Command::new(command.clone()).start(ctx) {
-        Ok(child) => child,
+}
+
+fn run_command(ctx: &mut Ctx<'_>, command: &[Vec<u8>]) -> Exit {
+    match Command::new(command.to_vec()).start(ctx) {
+        Ok(child) => child.wait(ctx).map_or(OS_ERROR, |s| Exit(s.shell_status())),
         Err(e) => {
-            let shown = String::from_utf8_lossy(&command[0]).into_owned();
+            let shown = String::from_utf8_lossy(&command[0]);
             ctx.error(format_args!("failed to execute {shown}: {}", e.message));
-            release(&file, lock, owner);
-            return Exit(69);
+            Exit(69)
         }
-    };
-    let status = child.wait(ctx).map_or(OS_ERROR, |s| Exit(s.shell_status()));
-    release(&file, lock, owner);
-    status
+    }
 }
 
 /// How a lock is held.
@@ -182,7 +236,7 @@ fn try_lock(ctx: &Ctx<'_>, file: &File, want: Want, owner: u32) -> io::Result<Op
         Err(TryLockError::Error(e)) => return Err(e),
     }
     let holders = Holders::of(&ctx.path(b"/tmp/.flock"), &box_sys::meta::of_file(file)?)?;
-    let living = kill::living();
+    let living = processes::living();
     let alive = |pid| match &living {
         Some(list) => pid == owner || list.contains(&pid),
         None => pid == owner || ctx.procs.kill(pid, 0).is_ok(),
@@ -203,7 +257,7 @@ fn release(file: &File, lock: Held, owner: u32) {
 
 fn descriptor(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<File, Exit> {
     let shown = String::from_utf8_lossy(text).into_owned();
-    let Some(number) = crate::common::number::decimal(text) else {
+    let Some(number) = number::decimal(text) else {
         ctx.error(format_args!("bad file descriptor: '{shown}'"));
         return Err(BAD_USAGE);
     };

@@ -1,0 +1,109 @@
+//! Processes, as far as the guest knows of them.
+
+use box_applet::Ctx;
+
+/// A running process.
+pub(super) struct Process {
+    pub pid: u32,
+    pub parent: u32,
+    pub group: u32,
+    pub session: u32,
+    pub command: String,
+    pub args: String,
+}
+
+/// The list that our host gives ([`box_sys::PROCESSES`]).
+fn listed(mut text: &[u8]) -> Vec<Process> {
+    let mut list = Vec::new();
+    while let Some(end) = text.iter().position(|b| *b == b'\n') {
+        let (head, rest) = (&text[..end], &text[end + 1..]);
+        let fields: Vec<usize> = head
+            .split(|b| *b == b' ')
+            .filter_map(|f| std::str::from_utf8(f).ok()?.parse().ok())
+            .collect();
+        let [pid, parent, group, session, _, length] = fields[..] else { break };
+        let Some(args) = rest.get(..length) else { break };
+        text = &rest[length..];
+        let first = args.split(|b| *b == 0).next().unwrap_or_default();
+        let name = first.rsplit(|b| *b == b'/').next().unwrap_or_default();
+        let args = String::from_utf8_lossy(args).trim_end_matches('\0').replace('\0', " ");
+        list.push(Process {
+            pid: pid as u32,
+            parent: parent as u32,
+            group: group as u32,
+            session: session as u32,
+            command: String::from_utf8_lossy(name).chars().take(15).collect(),
+            args,
+        });
+    }
+    list
+}
+
+/// The numbers of the processes that have not ended, where our host lists them. Signal 0 also reaches
+/// one that has ended and that its parent has not waited for.
+pub(super) fn living() -> Option<Vec<u32>> {
+    let text = std::fs::read(box_sys::PROCESSES).ok()?;
+    let list: Vec<u32> = listed(&text).iter().map(|p| p.pid).collect();
+    (!list.is_empty()).then_some(list)
+}
+
+/// All processes: as our host lists them, or from `/proc` where there is one, else this one and its
+/// parent, which are all that WASIX tells of.
+pub(super) fn all(ctx: &Ctx<'_>) -> Vec<Process> {
+    let mut list = match std::fs::read(box_sys::PROCESSES) {
+        Ok(text) => listed(&text),
+        Err(_) => Vec::new(),
+    };
+    if !list.is_empty() {
+        return list;
+    }
+    if let Ok(dir) = std::fs::read_dir("/proc") {
+        let numbers = dir.flatten().filter_map(|e| e.file_name().to_str()?.parse::<u32>().ok());
+        list.extend(numbers.filter_map(of_proc));
+    }
+    if list.is_empty() {
+        let (pid, parent) = (ctx.procs.pid(), ctx.procs.parent_pid());
+        if parent != 0 {
+            list.push(Process {
+                pid: parent,
+                parent: 0,
+                group: parent,
+                session: parent,
+                command: "sh".to_string(),
+                args: "sh".to_string(),
+            });
+        }
+        let (command, args) = (ctx.name.clone(), ctx.name.clone());
+        list.push(Process { pid, parent, group: parent, session: parent, command, args });
+    }
+    list.sort_by_key(|p| p.pid);
+    list
+}
+
+/// A process as Linux tells of it (`proc(5)`).
+fn of_proc(pid: u32) -> Option<Process> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (open, close) = (stat.find('(')?, stat.rfind(')')?);
+    let command = stat.get(open + 1..close).unwrap_or_default().to_string();
+    let fields: Vec<&str> = stat.get(close + 1..).unwrap_or_default().split_whitespace().collect();
+    let number = |n: usize| fields.get(n).and_then(|f| f.parse().ok()).unwrap_or(0);
+    let (parent, group, session) = (number(1), number(2), number(3));
+    let raw = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let args = String::from_utf8_lossy(&raw).trim_end_matches('\0').replace('\0', " ");
+    let args = if args.is_empty() { format!("[{command}]") } else { args };
+    Some(Process { pid, parent, group, session, command, args })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_the_host() {
+        let list = listed(b"2 1 2 2 0 8\nbash\0-c\x003 2 3 2 0 17\n/usr/bin/sleep\x009\0junk");
+        let [shell, sleep] = list.as_slice() else { panic!("two processes") };
+        assert_eq!((shell.pid, shell.parent, shell.args.as_str()), (2, 1, "bash -c"));
+        assert_eq!((sleep.group, sleep.session, sleep.command.as_str()), (3, 2, "sleep"));
+        assert_eq!(sleep.args, "/usr/bin/sleep 9");
+    }
+}
