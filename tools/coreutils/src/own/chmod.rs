@@ -4,26 +4,46 @@ use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
-use box_sys::{Kind, meta};
+use box_sys::{Kind, Stat, meta};
 
 use crate::common::mode::{self, Mode, umask};
 use crate::common::tree::{self, Links, Visit};
 use crate::common::{input, quote};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Changes,
+    NoPreserveRoot,
+    PreserveRoot,
+    Recursive,
+    Reference,
+    Silent,
+    Verbose,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... MODE[,MODE]... FILE...\n  or:  chmod [OPTION]... OCTAL-MODE FILE...\n  or:  chmod [OPTION]... --reference=RFILE FILE...",
     about: "Change the mode of each FILE to MODE.\nWith --reference, change the mode of each FILE to that of RFILE.",
     options: &[
-        Opt::flag('c', "changes", "like verbose but report only when a change is made"),
-        Opt::flag('f', "silent", "suppress most error messages"),
-        Opt::flag('\u{1}', "quiet", "the same").long_only(),
-        Opt::flag('v', "verbose", "output a diagnostic for every file processed"),
-        Opt::flag('\u{2}', "no-preserve-root", "do not treat '/' specially (the default)")
-            .long_only(),
-        Opt::flag('\u{3}', "preserve-root", "fail to operate recursively on '/'").long_only(),
-        Opt::value('\u{4}', "reference", "RFILE", "use RFILE's mode instead of MODE values")
-            .long_only(),
-        Opt::flag('R', "recursive", "change files and directories recursively"),
+        Opt::new(
+            Flag::Changes,
+            'c',
+            "changes",
+            "like verbose but report only when a change is made",
+        ),
+        Opt::new(Flag::Silent, 'f', "silent", "suppress most error messages"),
+        Opt::long(Flag::Silent, "quiet", "the same"),
+        Opt::new(Flag::Verbose, 'v', "verbose", "output a diagnostic for every file processed"),
+        Opt::long(
+            Flag::NoPreserveRoot,
+            "no-preserve-root",
+            "do not treat '/' specially (the default)",
+        ),
+        Opt::long(Flag::PreserveRoot, "preserve-root", "fail to operate recursively on '/'"),
+        Opt::long(Flag::Reference, "reference", "use RFILE's mode instead of MODE values")
+            .takes("RFILE"),
+        Opt::new(Flag::Recursive, 'R', "recursive", "change files and directories recursively"),
     ],
     after: "Each MODE is of the form '[ugoa]*([-+=]([rwxXst]*|[ugo]))+|[-+=]?[0-7]+'.",
     posix_order: false,
@@ -56,136 +76,150 @@ fn split_modes(args: &[Vec<u8>]) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {
     (rest, mode)
 }
 
+/// What is to be done to which files.
+struct Plan {
+    mode: Mode,
+    /// The mode was written like an option (`-w`).
+    dashed: bool,
+    recursive: bool,
+    preserve_root: bool,
+    quiet: bool,
+    verbose: bool,
+    changes: bool,
+    files: Vec<Vec<u8>>,
+}
+
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let (args, dashed) = split_modes(args);
-    let p = match SPEC.parse_or_exit(ctx, &args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
+    let plan = match plan(ctx, args) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
     };
-    let mut files = p.operands.clone();
-    let mode = if let Some(reference) = p.last('\u{4}') {
-        match meta::stat(&ctx.path(reference), true) {
-            Ok(s) => Mode::Octal { bits: s.mode, exact: true },
-            Err(e) => {
-                input::cannot(ctx, "failed to get attributes of", reference, &e);
-                return Exit::FAILURE;
-            }
-        }
-    } else {
-        let text = match dashed.clone() {
-            Some(m) => m,
-            None if files.is_empty() => {
-                input::missing_operand(ctx, None);
-                return Exit::FAILURE;
-            }
-            None => files.remove(0),
-        };
-        if files.is_empty() {
-            input::missing_operand(ctx, Some(&text));
-            return Exit::FAILURE;
-        }
-        match mode::parse(&text) {
-            Some(m) => m,
-            None => {
-                input::usage_error(ctx, &[b"invalid mode: ", &quote::always(&text)]);
-                return Exit::FAILURE;
-            }
-        }
-    };
-    if files.is_empty() {
-        input::missing_operand(ctx, None);
-        return Exit::FAILURE;
-    }
-    let quiet = p.has('f') || p.has('\u{1}');
-    let (verbose, changes) = (p.has('v'), p.has('c'));
-    let recursive = p.has('R');
     let mut ok = true;
-    for file in &files {
-        if recursive && p.last_of(&['\u{2}', '\u{3}']) == Some('\u{3}') && file == b"/" {
-            ctx.error("it is dangerous to operate recursively on '/'");
-            ctx.error("use --no-preserve-root to override this failsafe");
+    for file in &plan.files {
+        if plan.recursive && plan.preserve_root && file == b"/" {
+            tree::refuse_root(ctx, b"'/'", b"");
             ok = false;
             continue;
         }
-        tree::walk(ctx, file, recursive, Links::Operands, &mut |ctx, name, visit| {
-            let stat = match visit {
-                Visit::Entry(s) => s,
-                Visit::Unreadable(e) => {
-                    if !quiet {
-                        let dangling = meta::stat(&ctx.path(name), false).is_ok();
-                        if dangling {
-                            let shown = quote::always(name);
-                            ctx.error_bytes(&[b"cannot operate on dangling symlink ", &shown]);
-                        } else {
-                            input::cannot(ctx, "cannot access", name, e);
-                        }
-                    }
-                    ok = false;
-                    return;
-                }
-                Visit::Unlistable(e) => {
-                    if !quiet {
-                        input::cannot(ctx, "cannot read directory", name, e);
-                    }
-                    ok = false;
-                    return;
-                }
+        tree::walk(ctx, file, plan.recursive, Links::Operands, &mut |ctx, name, visit| {
+            ok &= match visit {
+                Visit::Entry(stat) => change(ctx, &plan, name, stat),
+                unseen => cannot_see(ctx, &plan, name, &unseen),
             };
-            if stat.kind == Kind::Symlink {
-                if verbose {
-                    let shown = quote::always(name);
-                    let line = [
-                        b"neither symbolic link ",
-                        shown.as_slice(),
-                        b" nor referent has been changed\n",
-                    ]
-                    .concat();
-                    let _ = ctx.stdout.write_all(&line);
-                }
-                return;
-            }
-            let dir = stat.kind == Kind::Dir;
-            let new = mode.apply(stat.mode, dir, umask());
-            let result = if new == stat.mode { Ok(()) } else { meta::chmod(&ctx.path(name), new) };
-            if let Err(e) = &result {
-                if !quiet {
-                    input::cannot(ctx, "changing permissions of", name, e);
-                }
-                ok = false;
-            } else if dashed.is_some() {
-                // `chmod -w` does not take what the umask protects: GNU says so.
-                let naive = mode.apply(stat.mode, dir, 0);
-                if naive & !new != new & !naive && new & !naive != 0 {
-                    let shown = quote::colon(name);
-                    let text = format!(
-                        ": new permissions are {}, not {}",
-                        mode::letters(new),
-                        mode::letters(naive)
-                    );
-                    ctx.error_bytes(&[&shown, text.as_bytes()]);
-                    ok = false;
-                }
-            }
-            let changed = new != stat.mode;
-            if verbose || changes && changed {
-                let shown = quote::always(name);
-                let show = |m: u16| format!("{m:04o} ({})", mode::letters(m));
-                let text = match (&result, changed) {
-                    (Err(_), _) => format!(
-                        "failed to change mode of {{}} from {} to {}",
-                        show(stat.mode),
-                        show(new)
-                    ),
-                    (_, true) => {
-                        format!("mode of {{}} changed from {} to {}", show(stat.mode), show(new))
-                    }
-                    (_, false) => format!("mode of {{}} retained as {}", show(stat.mode)),
-                };
-                let (before, after) = text.split_once("{}").unwrap_or((&text, ""));
-                let line = [before.as_bytes(), &shown, after.as_bytes(), b"\n"].concat();
-                let _ = ctx.stdout.write_all(&line);
-            }
         });
     }
     if ok { Exit::SUCCESS } else { Exit::FAILURE }
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let (args, dashed) = split_modes(args);
+    let mut p = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
+    let is_dashed = dashed.is_some();
+    let mode = match p.last(Flag::Reference) {
+        Some(reference) => match meta::stat(&ctx.path(reference), true) {
+            Ok(s) => Mode::Octal { bits: s.mode, exact: true },
+            Err(e) => return Err(input::cannot(ctx, "failed to get attributes of", reference, &e)),
+        },
+        None => {
+            let text = match dashed {
+                Some(m) => m,
+                None if p.operands.is_empty() => return Err(input::missing_operand(ctx, None)),
+                None => p.operands.remove(0),
+            };
+            if p.operands.is_empty() {
+                return Err(input::missing_operand(ctx, Some(&text)));
+            }
+            mode::parse(&text).ok_or_else(|| {
+                input::usage_error(ctx, &[b"invalid mode: ", &quote::always(&text)])
+            })?
+        }
+    };
+    if p.operands.is_empty() {
+        return Err(input::missing_operand(ctx, None));
+    }
+    Ok(Plan {
+        mode,
+        dashed: is_dashed,
+        recursive: p.has(Flag::Recursive),
+        preserve_root: p.last_of(&[Flag::NoPreserveRoot, Flag::PreserveRoot])
+            == Some(Flag::PreserveRoot),
+        quiet: p.has(Flag::Silent),
+        verbose: p.has(Flag::Verbose),
+        changes: p.has(Flag::Changes),
+        files: p.operands,
+    })
+}
+
+/// Says why a file or directory cannot be looked at; never all right.
+fn cannot_see(ctx: &mut Ctx<'_>, plan: &Plan, name: &[u8], visit: &Visit<'_>) -> bool {
+    match visit {
+        _ if plan.quiet => {}
+        Visit::Unreadable(_) if meta::stat(&ctx.path(name), false).is_ok() => {
+            let shown = quote::always(name);
+            ctx.error_bytes(&[b"cannot operate on dangling symlink ", &shown]);
+        }
+        Visit::Unlistable(e) => {
+            input::cannot(ctx, "cannot read directory", name, e);
+        }
+        Visit::Unreadable(e) => {
+            input::cannot(ctx, "cannot access", name, e);
+        }
+        Visit::Entry(_) => {}
+    }
+    false
+}
+
+/// Changes one file and reports it; whether all went well.
+fn change(ctx: &mut Ctx<'_>, plan: &Plan, name: &[u8], stat: &Stat) -> bool {
+    if stat.kind == Kind::Symlink {
+        if plan.verbose {
+            let shown = quote::always(name);
+            let rest = b" nor referent has been changed\n";
+            let _ = ctx.stdout.write_all(&[b"neither symbolic link ", &*shown, rest].concat());
+        }
+        return true;
+    }
+    let dir = stat.kind == Kind::Dir;
+    let new = plan.mode.apply(stat.mode, dir, umask());
+    let result = if new == stat.mode { Ok(()) } else { meta::chmod(&ctx.path(name), new) };
+    let mut ok = result.is_ok();
+    match &result {
+        Err(e) if !plan.quiet => {
+            input::cannot(ctx, "changing permissions of", name, e);
+        }
+        Err(_) => {}
+        Ok(()) if plan.dashed => {
+            ok = !is_masked(ctx, name, new, plan.mode.apply(stat.mode, dir, 0));
+        }
+        Ok(()) => {}
+    }
+    if plan.verbose || plan.changes && new != stat.mode {
+        report(ctx, name, stat.mode, new, result.is_ok());
+    }
+    ok
+}
+
+/// Whether the umask kept `chmod -w` from what it asks for; GNU says so.
+fn is_masked(ctx: &mut Ctx<'_>, name: &[u8], new: u16, naive: u16) -> bool {
+    let masked = naive & !new != new & !naive && new & !naive != 0;
+    if masked {
+        let (is, wanted) = (mode::letters(new), mode::letters(naive));
+        let text = format!(": new permissions are {is}, not {wanted}");
+        ctx.error_bytes(&[&quote::colon(name), text.as_bytes()]);
+    }
+    masked
+}
+
+/// What `-v` says about a file.
+fn report(ctx: &mut Ctx<'_>, name: &[u8], old: u16, new: u16, done: bool) {
+    let show = |m: u16| format!("{m:04o} ({})", mode::letters(m));
+    let (before, after) = match (done, new != old) {
+        (false, _) => {
+            ("failed to change mode of ", format!(" from {} to {}", show(old), show(new)))
+        }
+        (true, true) => ("mode of ", format!(" changed from {} to {}", show(old), show(new))),
+        (true, false) => ("mode of ", format!(" retained as {}", show(old))),
+    };
+    let shown = quote::always(name);
+    let _ = ctx.stdout.write_all(&[before.as_bytes(), &shown, after.as_bytes(), b"\n"].concat());
 }

@@ -4,41 +4,63 @@ use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
-use box_sys::{Kind, meta};
+use box_sys::{Kind, Stat, meta};
 
 use crate::common::names::Names;
 use crate::common::tree::{self, Links, Visit};
 use crate::common::{input, quote};
 
-const OPTIONS: &[Opt] = &[
-    Opt::flag('c', "changes", "like verbose but report only when a change is made"),
-    Opt::flag('f', "silent", "suppress most error messages"),
-    Opt::flag('\u{1}', "quiet", "the same").long_only(),
-    Opt::flag('v', "verbose", "output a diagnostic for every file processed"),
-    Opt::flag(
-        '\u{2}',
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Changes,
+    Dereference,
+    From,
+    LinksAlways,
+    LinksNever,
+    LinksOfOperands,
+    NoDereference,
+    NoPreserveRoot,
+    PreserveRoot,
+    Recursive,
+    Reference,
+    Silent,
+    Verbose,
+}
+
+const OPTIONS: &[Opt<Flag>] = &[
+    Opt::new(Flag::Changes, 'c', "changes", "like verbose but report only when a change is made"),
+    Opt::new(Flag::Silent, 'f', "silent", "suppress most error messages"),
+    Opt::long(Flag::Silent, "quiet", "the same"),
+    Opt::new(Flag::Verbose, 'v', "verbose", "output a diagnostic for every file processed"),
+    Opt::long(
+        Flag::Dereference,
         "dereference",
         "affect the referent of each symbolic link (this is\nthe default)",
-    )
-    .long_only(),
-    Opt::flag('h', "no-dereference", "affect symbolic links instead of any referenced file"),
-    Opt::value(
-        '\u{3}',
-        "from",
-        "CURRENT_OWNER:CURRENT_GROUP",
-        "change only files that have this owner and group",
-    )
-    .long_only(),
-    Opt::flag('\u{4}', "no-preserve-root", "do not treat '/' specially (the default)").long_only(),
-    Opt::flag('\u{5}', "preserve-root", "fail to operate recursively on '/'").long_only(),
-    Opt::value('\u{6}', "reference", "RFILE", "use RFILE's owner and group").long_only(),
-    Opt::flag('R', "recursive", "operate on files and directories recursively"),
-    Opt::flag('H', "", "if a command line argument is a symbolic link to a directory, traverse it"),
-    Opt::flag('L', "", "traverse every symbolic link to a directory encountered"),
-    Opt::flag('P', "", "do not traverse any symbolic links (default)"),
+    ),
+    Opt::new(
+        Flag::NoDereference,
+        'h',
+        "no-dereference",
+        "affect symbolic links instead of any referenced file",
+    ),
+    Opt::long(Flag::From, "from", "change only files that have this owner and group")
+        .takes("CURRENT_OWNER:CURRENT_GROUP"),
+    Opt::long(Flag::NoPreserveRoot, "no-preserve-root", "do not treat '/' specially (the default)"),
+    Opt::long(Flag::PreserveRoot, "preserve-root", "fail to operate recursively on '/'"),
+    Opt::long(Flag::Reference, "reference", "use RFILE's owner and group").takes("RFILE"),
+    Opt::new(Flag::Recursive, 'R', "recursive", "operate on files and directories recursively"),
+    Opt::new(
+        Flag::LinksOfOperands,
+        'H',
+        "",
+        "if a command line argument is a symbolic link to a directory, traverse it",
+    ),
+    Opt::new(Flag::LinksAlways, 'L', "", "traverse every symbolic link to a directory encountered"),
+    Opt::new(Flag::LinksNever, 'P', "", "do not traverse any symbolic links (default)"),
 ];
 
-const CHOWN: Spec = Spec {
+const CHOWN: Spec<Flag> = Spec {
     usage: "[OPTION]... [OWNER][:[GROUP]] FILE...\n  or:  chown [OPTION]... --reference=RFILE FILE...",
     about: "Change the owner and/or group of each FILE to OWNER and/or GROUP.",
     options: OPTIONS,
@@ -46,7 +68,7 @@ const CHOWN: Spec = Spec {
     posix_order: false,
 };
 
-const CHGRP: Spec = Spec {
+const CHGRP: Spec<Flag> = Spec {
     usage: "[OPTION]... GROUP FILE...\n  or:  chgrp [OPTION]... --reference=RFILE FILE...",
     about: "Change the group of each FILE to GROUP.",
     options: OPTIONS,
@@ -64,6 +86,17 @@ pub(crate) fn chgrp(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
 
 /// Owner and group; `None` leaves one as it is.
 type Ids = (Option<u32>, Option<u32>);
+
+/// The operand of `chgrp`; an empty one changes nothing.
+fn group_spec(names: &Names, text: &[u8]) -> Result<Ids, Vec<u8>> {
+    if text.is_empty() {
+        return Ok((None, None));
+    }
+    match group_id(names, &String::from_utf8_lossy(text)) {
+        Some(id) => Ok((None, Some(id))),
+        None => Err([b"invalid group: ", quote::always(text).as_slice()].concat()),
+    }
+}
 
 fn group_id(names: &Names, text: &str) -> Option<u32> {
     names.group_id(text).or_else(|| text.strip_prefix('+').unwrap_or(text).parse().ok())
@@ -97,148 +130,160 @@ fn owner_spec(names: &Names, text: &[u8]) -> Result<Ids, Vec<u8>> {
     }
 }
 
-fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], spec: &Spec, group_only: bool) -> Exit {
-    let p = match spec.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
+/// What is to be done to which files.
+struct Plan {
+    ids: Ids,
+    /// Files of others are left alone.
+    from: Ids,
+    group_only: bool,
+    recursive: bool,
+    links: Links,
+    no_dereference: bool,
+    preserve_root: bool,
+    quiet: bool,
+    verbose: bool,
+    changes: bool,
+    files: Vec<Vec<u8>>,
+}
+
+fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], spec: &Spec<Flag>, group_only: bool) -> Exit {
+    let plan = match plan(ctx, args, spec, group_only) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
     };
-    let names = Names::load();
-    let mut files = p.operands.clone();
-    let ids: Ids = if let Some(reference) = p.last('\u{6}') {
-        match meta::stat(&ctx.path(reference), true) {
-            Ok(s) => (if group_only { None } else { Some(s.uid) }, Some(s.gid)),
-            Err(e) => {
-                input::cannot(ctx, "failed to get attributes of", reference, &e);
-                return Exit::FAILURE;
-            }
-        }
-    } else {
-        if files.is_empty() {
-            input::missing_operand(ctx, None);
-            return Exit::FAILURE;
-        }
-        let text = files.remove(0);
-        if files.is_empty() {
-            input::missing_operand(ctx, Some(&text));
-            return Exit::FAILURE;
-        }
-        let parsed = if group_only {
-            let s = String::from_utf8_lossy(&text);
-            if text.is_empty() {
-                Ok((None, None))
-            } else {
-                match group_id(&names, &s) {
-                    Some(g) => Ok((None, Some(g))),
-                    None => Err([b"invalid group: ", quote::always(&text).as_slice()].concat()),
-                }
-            }
-        } else {
-            owner_spec(&names, &text)
-        };
-        match parsed {
-            Ok(i) => i,
-            Err(m) => {
-                ctx.error_bytes(&[&m]);
-                return Exit::FAILURE;
-            }
-        }
-    };
-    let from = match p.last('\u{3}').map(|t| owner_spec(&names, t)) {
-        Some(Err(m)) => {
-            ctx.error_bytes(&[&m]);
-            return Exit::FAILURE;
-        }
-        Some(Ok(i)) => i,
-        None => (None, None),
-    };
-    if files.is_empty() {
-        input::missing_operand(ctx, None);
-        return Exit::FAILURE;
-    }
-    let recursive = p.has('R');
-    let links = match p.last_of(&['H', 'L', 'P']) {
-        Some('H') => Links::Operands,
-        Some('L') => Links::Always,
-        _ => Links::Never,
-    };
-    let follow = !p.has('h') && (!recursive || links != Links::Never);
-    let quiet = p.has('f') || p.has('\u{1}');
+    let mut names = Names::load();
     let mut ok = true;
-    let mut shown_names = Names::load();
-    for file in &files {
-        if recursive && file == b"/" && p.last_of(&['\u{4}', '\u{5}']) == Some('\u{5}') {
-            ctx.error("it is dangerous to operate recursively on '/'");
-            ctx.error("use --no-preserve-root to override this failsafe");
+    for file in &plan.files {
+        if plan.recursive && plan.preserve_root && file == b"/" {
+            tree::refuse_root(ctx, b"'/'", b"");
             ok = false;
             continue;
         }
-        tree::walk(ctx, file, recursive, links, &mut |ctx, name, visit| {
-            let stat = match visit {
-                Visit::Entry(s) => *s,
-                Visit::Unreadable(e) => {
-                    match meta::stat(&ctx.path(name), false) {
-                        // A link that points nowhere can be changed itself.
-                        Ok(s) if p.has('h') => s,
-                        _ => {
-                            if !quiet {
-                                input::cannot(ctx, "cannot access", name, e);
-                            }
-                            ok = false;
-                            return;
-                        }
-                    }
-                }
-                Visit::Unlistable(e) => {
-                    if !quiet {
-                        input::cannot(ctx, "cannot read directory", name, e);
-                    }
-                    ok = false;
-                    return;
-                }
+        tree::walk(ctx, file, plan.recursive, plan.links, &mut |ctx, name, visit| {
+            ok &= match found(ctx, &plan, name, visit) {
+                Some(stat) => change(ctx, &plan, &mut names, name, &stat),
+                None => false,
             };
-            if from.0.is_some_and(|u| u != stat.uid) || from.1.is_some_and(|g| g != stat.gid) {
-                return;
-            }
-            let changes =
-                ids.0.is_some_and(|u| u != stat.uid) || ids.1.is_some_and(|g| g != stat.gid);
-            let follow =
-                follow && (stat.kind != Kind::Symlink || links == Links::Always || !recursive);
-            // What is so already needs no right to be changed.
-            let result =
-                if changes { meta::chown(&ctx.path(name), ids.0, ids.1, follow) } else { Ok(()) };
-            let what = if group_only || ids.0.is_none() { "group" } else { "ownership" };
-            if let Err(e) = &result {
-                if !quiet {
-                    input::cannot(ctx, &format!("changing {what} of"), name, e);
-                }
-                ok = false;
-            }
-            if p.has('v') || p.has('c') && changes && result.is_ok() {
-                let mut show = |u: Option<u32>, g: Option<u32>| -> String {
-                    let u = u.filter(|_| !group_only).map(|u| shown_names.show_user(u));
-                    let g = g.map(|g| shown_names.show_group(g));
-                    match (u, g) {
-                        (Some(u), Some(g)) => format!("{u}:{g}"),
-                        (Some(u), None) => u,
-                        (None, Some(g)) => g,
-                        (None, None) => String::new(),
-                    }
-                };
-                let old = show(ids.0.map(|_| stat.uid), ids.1.map(|_| stat.gid));
-                let new = show(ids.0, ids.1);
-                let (before, after) = match (&result, changes) {
-                    (Err(_), _) => {
-                        (format!("failed to change {what} of "), format!(" from {old} to {new}"))
-                    }
-                    (_, true) => (format!("changed {what} of "), format!(" from {old} to {new}")),
-                    (_, false) => (format!("{what} of "), format!(" retained as {old}")),
-                };
-                let shown = quote::always(name);
-                let _ = ctx
-                    .stdout
-                    .write_all(&[before.as_bytes(), &shown, after.as_bytes(), b"\n"].concat());
-            }
         });
     }
     if ok { Exit::SUCCESS } else { Exit::FAILURE }
+}
+
+fn plan(
+    ctx: &mut Ctx<'_>,
+    args: &[Vec<u8>],
+    spec: &Spec<Flag>,
+    group_only: bool,
+) -> Result<Plan, Exit> {
+    let mut p = spec.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let names = Names::load();
+    let ids = match p.last(Flag::Reference) {
+        Some(reference) => match meta::stat(&ctx.path(reference), true) {
+            Ok(s) => (if group_only { None } else { Some(s.uid) }, Some(s.gid)),
+            Err(e) => return Err(input::cannot(ctx, "failed to get attributes of", reference, &e)),
+        },
+        None => {
+            if p.operands.is_empty() {
+                return Err(input::missing_operand(ctx, None));
+            }
+            let text = p.operands.remove(0);
+            if p.operands.is_empty() {
+                return Err(input::missing_operand(ctx, Some(&text)));
+            }
+            let ids =
+                if group_only { group_spec(&names, &text) } else { owner_spec(&names, &text) };
+            ids.map_err(|m| input::failure(ctx, &[&m]))?
+        }
+    };
+    let from = match p.last(Flag::From) {
+        Some(text) => owner_spec(&names, text).map_err(|m| input::failure(ctx, &[&m]))?,
+        None => (None, None),
+    };
+    if p.operands.is_empty() {
+        return Err(input::missing_operand(ctx, None));
+    }
+    let links = p.choice(&[
+        (Flag::LinksOfOperands, Links::Operands),
+        (Flag::LinksAlways, Links::Always),
+        (Flag::LinksNever, Links::Never),
+    ]);
+    let roots = [(Flag::NoPreserveRoot, false), (Flag::PreserveRoot, true)];
+    Ok(Plan {
+        ids,
+        from,
+        group_only,
+        recursive: p.has(Flag::Recursive),
+        links: links.unwrap_or(Links::Never),
+        no_dereference: p.has(Flag::NoDereference),
+        preserve_root: p.choice(&roots).unwrap_or(false),
+        quiet: p.has(Flag::Silent),
+        verbose: p.has(Flag::Verbose),
+        changes: p.has(Flag::Changes),
+        files: p.operands,
+    })
+}
+
+/// The status of what was visited, unless it cannot be told, which is reported.
+fn found(ctx: &mut Ctx<'_>, plan: &Plan, name: &[u8], visit: Visit<'_>) -> Option<Stat> {
+    let (what, e) = match visit {
+        Visit::Entry(stat) => return Some(*stat),
+        Visit::Unreadable(e) => match meta::stat(&ctx.path(name), false) {
+            // A link that points nowhere can be changed itself.
+            Ok(stat) if plan.no_dereference => return Some(stat),
+            _ => ("cannot access", e),
+        },
+        Visit::Unlistable(e) => ("cannot read directory", e),
+    };
+    if !plan.quiet {
+        input::cannot(ctx, what, name, e);
+    }
+    None
+}
+
+/// Changes one file and reports it; whether all went well.
+fn change(ctx: &mut Ctx<'_>, plan: &Plan, names: &mut Names, name: &[u8], stat: &Stat) -> bool {
+    let differs =
+        |ids: Ids| ids.0.is_some_and(|u| u != stat.uid) || ids.1.is_some_and(|g| g != stat.gid);
+    if differs(plan.from) {
+        return true;
+    }
+    let changes = differs(plan.ids);
+    let through_links = !plan.recursive || plan.links == Links::Always;
+    let follow = !plan.no_dereference
+        && (!plan.recursive || plan.links != Links::Never)
+        && (stat.kind != Kind::Symlink || through_links);
+    // What is so already needs no right to be changed.
+    let result = match changes {
+        true => meta::chown(&ctx.path(name), plan.ids.0, plan.ids.1, follow),
+        false => Ok(()),
+    };
+    let what = if plan.group_only || plan.ids.0.is_none() { "group" } else { "ownership" };
+    if let Err(e) = &result
+        && !plan.quiet
+    {
+        input::cannot(ctx, &format!("changing {what} of"), name, e);
+    }
+    let done = result.is_ok();
+    if plan.verbose || plan.changes && changes && done {
+        let owner = |id: u32| Some(id).filter(|_| !plan.group_only);
+        let old = (plan.ids.0.and_then(|_| owner(stat.uid)), plan.ids.1.map(|_| stat.gid));
+        let old = shown(names, old);
+        let new = shown(names, (plan.ids.0.and_then(owner), plan.ids.1));
+        let (before, after) = match (done, changes) {
+            (false, _) => (format!("failed to change {what}"), format!("from {old} to {new}")),
+            (true, true) => (format!("changed {what}"), format!("from {old} to {new}")),
+            (true, false) => (what.to_string(), format!("retained as {old}")),
+        };
+        let name = quote::always(name);
+        let line = [before.as_bytes(), b" of ", &name, b" ", after.as_bytes(), b"\n"].concat();
+        let _ = ctx.stdout.write_all(&line);
+    }
+    done
+}
+
+/// `OWNER:GROUP` by names, as far as they are to be shown.
+fn shown(names: &mut Names, (user, group): Ids) -> String {
+    let user = user.map(|u| names.show_user(u));
+    let group = group.map(|g| names.show_group(g));
+    user.into_iter().chain(group).collect::<Vec<_>>().join(":")
 }

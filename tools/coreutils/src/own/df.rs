@@ -3,36 +3,74 @@
 
 use std::io::Write;
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
 use box_sys::meta;
 
 use crate::common::number::Scale;
 use crate::common::{input, locale, quote};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    All,
+    BlockSize,
+    ExcludeType,
+    HumanReadable,
+    Ignored,
+    Inodes,
+    Kibibytes,
+    Local,
+    Mebibytes,
+    NoSync,
+    Output,
+    Portability,
+    PrintType,
+    Si,
+    Sync,
+    Total,
+    Type,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...",
     about: "Show information about the file system on which each FILE resides,\nor all file systems by default.",
     options: &[
-        Opt::flag('a', "all", "include pseudo, duplicate, inaccessible file systems"),
-        Opt::value('B', "block-size", "SIZE", "scale sizes by SIZE before printing them"),
-        Opt::flag('h', "human-readable", "print sizes in powers of 1024 (e.g., 1023M)"),
-        Opt::flag('H', "si", "print sizes in powers of 1000 (e.g., 1.1G)"),
-        Opt::flag('i', "inodes", "list inode information instead of block usage"),
-        Opt::flag('k', "", "like --block-size=1K"),
-        Opt::flag('m', "", "like --block-size=1M"),
-        Opt::flag('l', "local", "limit listing to local file systems"),
-        Opt::flag('\u{1}', "no-sync", "do not invoke sync before getting usage info (default)")
-            .long_only(),
-        Opt::optional('\u{2}', "output", "FIELDS", "use the output format defined by FIELDS")
-            .long_only(),
-        Opt::flag('P', "portability", "use the POSIX output format"),
-        Opt::flag('\u{3}', "sync", "invoke sync before getting usage info").long_only(),
-        Opt::flag('\u{4}', "total", "produce a grand total").long_only(),
-        Opt::value('t', "type", "TYPE", "limit listing to file systems of type TYPE"),
-        Opt::flag('T', "print-type", "print file system type"),
-        Opt::value('x', "exclude-type", "TYPE", "limit listing to file systems not of type TYPE"),
-        Opt::flag('v', "", "(ignored)"),
+        Opt::new(Flag::All, 'a', "all", "include pseudo, duplicate, inaccessible file systems"),
+        Opt::new(Flag::BlockSize, 'B', "block-size", "scale sizes by SIZE before printing them")
+            .takes("SIZE"),
+        Opt::new(
+            Flag::HumanReadable,
+            'h',
+            "human-readable",
+            "print sizes in powers of 1024 (e.g., 1023M)",
+        ),
+        Opt::new(Flag::Si, 'H', "si", "print sizes in powers of 1000 (e.g., 1.1G)"),
+        Opt::new(Flag::Inodes, 'i', "inodes", "list inode information instead of block usage"),
+        Opt::new(Flag::Kibibytes, 'k', "", "like --block-size=1K"),
+        Opt::new(Flag::Mebibytes, 'm', "", "like --block-size=1M"),
+        Opt::new(Flag::Local, 'l', "local", "limit listing to local file systems"),
+        Opt::long(
+            Flag::NoSync,
+            "no-sync",
+            "do not invoke sync before getting usage info (default)",
+        ),
+        Opt::long(Flag::Output, "output", "use the output format defined by FIELDS")
+            .may_take("FIELDS"),
+        Opt::new(Flag::Portability, 'P', "portability", "use the POSIX output format"),
+        Opt::long(Flag::Sync, "sync", "invoke sync before getting usage info"),
+        Opt::long(Flag::Total, "total", "produce a grand total"),
+        Opt::new(Flag::Type, 't', "type", "limit listing to file systems of type TYPE")
+            .takes("TYPE"),
+        Opt::new(Flag::PrintType, 'T', "print-type", "print file system type"),
+        Opt::new(
+            Flag::ExcludeType,
+            'x',
+            "exclude-type",
+            "limit listing to file systems not of type TYPE",
+        )
+        .takes("TYPE"),
+        Opt::new(Flag::Ignored, 'v', "", "(ignored)"),
     ],
     after: "",
     posix_order: false,
@@ -79,168 +117,189 @@ const FIELDS: [(&str, &str); 12] = [
     ("target", "Mounted on"),
 ];
 
+struct Plan {
+    scale: Scale,
+    /// What the column of sizes is called.
+    heading: String,
+    columns: Vec<&'static str>,
+    /// The columns were named by `--output`.
+    chosen: bool,
+    portable: bool,
+    total: bool,
+    /// Types were named that the file system is not of.
+    other_type: bool,
+    files: Vec<Vec<u8>>,
+}
+
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    let mut scale = Scale::Units(1024, "");
-    let mut heading = "1K-blocks".to_string();
-    for (id, value) in &p.options {
-        match id {
-            'h' => (scale, heading) = (Scale::Human(1024), "Size".to_string()),
-            'H' => (scale, heading) = (Scale::Human(1000), "Size".to_string()),
-            'k' => (scale, heading) = (Scale::Units(1024, ""), "1K-blocks".to_string()),
-            'm' => (scale, heading) = (Scale::Units(1 << 20, ""), "1M-blocks".to_string()),
-            'B' => {
-                let text = value.as_deref().unwrap_or_default();
-                match Scale::parse(text) {
-                    Some(s) => {
-                        scale = s;
-                        let mut shown = String::from_utf8_lossy(text).into_owned();
-                        if !shown.starts_with(|c: char| c.is_ascii_digit()) {
-                            shown.insert(0, '1');
-                        }
-                        heading = format!("{shown}-blocks");
-                    }
-                    None => {
-                        ctx.error_bytes(&[b"invalid --block-size argument ", &quote::always(text)]);
-                        return Exit::FAILURE;
-                    }
-                }
-            }
-            _ => {}
-        }
+    match plan(ctx, args) {
+        Ok(plan) => show(ctx, &plan),
+        Err(exit) => exit,
     }
-    if p.has('P') && heading == "1K-blocks" {
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let (scale, mut heading) = scale(&p).map_err(|text| {
+        input::failure(ctx, &[b"invalid --block-size argument ", &quote::always(&text)])
+    })?;
+    let portable = p.has(Flag::Portability);
+    if portable && heading == "1K-blocks" {
         heading = "1024-blocks".to_string();
     }
-    let human = matches!(scale, Scale::Human(_));
-    let mut columns: Vec<&str> = vec!["source"];
-    if p.has('\u{2}') {
-        let list = p.last('\u{2}').map(|l| String::from_utf8_lossy(l).into_owned());
-        columns.clear();
-        match list {
-            None => columns.extend(FIELDS.iter().map(|f| f.0)),
-            Some(l) => {
-                for name in l.split(',') {
-                    match FIELDS.iter().find(|f| f.0 == name) {
-                        Some(f) => columns.push(f.0),
-                        None => {
-                            let shown = quote::always(name.as_bytes());
-                            input::usage_error(
-                                ctx,
-                                &[b"option --output: field ", &shown, b" unknown"],
-                            );
-                            return Exit::FAILURE;
-                        }
-                    }
-                }
+    let columns = columns(&p).map_err(|name| {
+        let shown = quote::always(name.as_bytes());
+        input::usage_error(ctx, &[b"option --output: field ", &shown, b" unknown"])
+    })?;
+    Ok(Plan {
+        scale,
+        heading,
+        columns,
+        chosen: p.has(Flag::Output),
+        portable,
+        total: p.has(Flag::Total),
+        other_type: p.last(Flag::Type).is_some_and(|t| t != b"wasibox")
+            || p.all(Flag::ExcludeType).any(|t| t == b"wasibox"),
+        files: p.operands,
+    })
+}
+
+/// How sizes are shown, and what their column is called. `Err` holds an argument that is no size.
+fn scale(p: &Parsed<Flag>) -> Result<(Scale, String), Vec<u8>> {
+    let mut chosen = (Scale::Units(1024, ""), "1K-blocks".to_string());
+    for (flag, value) in &p.options {
+        chosen = match flag {
+            Flag::HumanReadable => (Scale::Human(1024), "Size".to_string()),
+            Flag::Si => (Scale::Human(1000), "Size".to_string()),
+            Flag::Kibibytes => (Scale::Units(1024, ""), "1K-blocks".to_string()),
+            Flag::Mebibytes => (Scale::Units(1 << 20, ""), "1M-blocks".to_string()),
+            Flag::BlockSize => {
+                let text = value.as_deref().unwrap_or_default();
+                let scale = Scale::parse(text).ok_or(text)?;
+                let shown = String::from_utf8_lossy(text);
+                let one = if text.first().is_some_and(u8::is_ascii_digit) { "" } else { "1" };
+                (scale, format!("{one}{shown}-blocks"))
             }
-        }
-    } else {
-        if p.has('T') {
+            _ => chosen,
+        };
+    }
+    Ok(chosen)
+}
+
+/// The columns to show. `Err` holds a name that is none.
+fn columns(p: &Parsed<Flag>) -> Result<Vec<&'static str>, String> {
+    if !p.has(Flag::Output) {
+        let mut columns = vec!["source"];
+        if p.has(Flag::PrintType) {
             columns.push("fstype");
         }
-        if p.has('i') {
-            columns.extend(["itotal", "iused", "iavail", "ipcent"]);
-        } else {
-            columns.extend(["size", "used", "avail", "pcent"]);
-        }
+        columns.extend(match p.has(Flag::Inodes) {
+            true => ["itotal", "iused", "iavail", "ipcent"],
+            false => ["size", "used", "avail", "pcent"],
+        });
         columns.push("target");
+        return Ok(columns);
     }
+    let Some(list) = p.last(Flag::Output) else {
+        return Ok(FIELDS.iter().map(|f| f.0).collect());
+    };
+    let field = |name: &str| FIELDS.iter().find(|f| f.0 == name).map(|f| f.0);
+    let list = String::from_utf8_lossy(list);
+    list.split(',').map(|name| field(name).ok_or_else(|| name.to_string())).collect()
+}
+
+fn show(ctx: &mut Ctx<'_>, plan: &Plan) -> Exit {
     let mut exit = Exit::SUCCESS;
-    let mut files: Vec<Vec<u8>> = Vec::new();
-    for f in &p.operands {
+    let mut files: Vec<&[u8]> = Vec::new();
+    for f in &plan.files {
         match meta::stat(&ctx.path(f), true) {
-            Ok(_) => files.push(f.clone()),
-            Err(e) => {
-                input::file_error(ctx, f, &e);
-                exit = Exit::FAILURE;
-            }
+            Ok(_) => files.push(f),
+            Err(e) => exit = input::file_error(ctx, f, &e),
         }
     }
-    if p.operands.is_empty() {
-        files.push(b"-".to_vec());
+    if plan.files.is_empty() {
+        files.push(b"-");
     } else if files.is_empty() {
         return exit;
     }
-    let other_type =
-        p.last('t').is_some_and(|t| t != b"wasibox") || p.all('x').any(|t| t == b"wasibox");
-    if other_type {
+    if plan.other_type {
         ctx.error("no file systems processed");
         return Exit::FAILURE;
     }
-    let s = space();
-    let percent = |used: u64, all: u64| {
-        if all == 0 { "-".to_string() } else { format!("{}%", (used * 100).div_ceil(all)) }
-    };
-    let mut rows: Vec<Vec<String>> = vec![
-        columns
-            .iter()
-            .map(|c| match *c {
-                "size" => heading.clone(),
-                "avail" if !human && !p.has('\u{2}') => "Available".to_string(),
-                "pcent" if p.has('P') => "Capacity".to_string(),
-                c => FIELDS.iter().find(|f| f.0 == c).map_or("", |f| f.1).to_string(),
-            })
-            .collect(),
-    ];
-    let row = |source: &str, target: &str, file: &str| -> Vec<String> {
-        let iused = s.inodes - s.inodes_free;
-        columns
-            .iter()
-            .map(|c| match *c {
-                "source" => source.to_string(),
-                "fstype" => "wasibox".to_string(),
-                "itotal" => s.inodes.to_string(),
-                "iused" => iused.to_string(),
-                "iavail" => s.inodes_free.to_string(),
-                "ipcent" => percent(iused, s.inodes),
-                "size" => scale.show(s.total),
-                "used" => scale.show(s.used),
-                "avail" => scale.show(s.available),
-                "pcent" => percent(s.used, s.total),
-                "file" => file.to_string(),
-                _ => target.to_string(),
-            })
-            .collect()
-    };
-    rows.extend(files.iter().map(|f| row("session", "/", &String::from_utf8_lossy(f))));
-    if p.has('\u{4}') {
-        rows.push(row("total", "-", "-"));
+    let space = space();
+    let mut rows = vec![plan.headings()];
+    let names = files.iter().map(|f| String::from_utf8_lossy(f));
+    rows.extend(names.map(|file| plan.row(&space, "session", "/", &file)));
+    if plan.total {
+        rows.push(plan.row(&space, "total", "-", "-"));
     }
-    let text_column = |c: &str| matches!(c, "source" | "fstype" | "file" | "target");
-    let widths: Vec<usize> = (0..columns.len())
-        .map(|i| {
-            let widest =
-                rows.iter().map(|r| locale::text_width(r[i].as_bytes())).max().unwrap_or(0);
-            if columns[i] == "source" && !p.has('\u{2}') {
-                widest.max(14)
-            } else {
-                widest.max(if columns[i] == "pcent" { 4 } else { 5 })
-            }
-        })
-        .collect();
-    let mut out = String::new();
-    for r in &rows {
-        let cells: Vec<String> = r
-            .iter()
-            .enumerate()
-            .map(|(i, cell)| {
-                let last = i + 1 == columns.len();
-                let fill =
-                    " ".repeat(widths[i].saturating_sub(locale::text_width(cell.as_bytes())));
-                match (text_column(columns[i]), last) {
+    let _ = ctx.stdout.write_all(plan.table(&rows).as_bytes());
+    exit
+}
+
+impl Plan {
+    fn headings(&self) -> Vec<String> {
+        let human = matches!(self.scale, Scale::Human(_));
+        let heading = |column: &&str| match *column {
+            "size" => self.heading.clone(),
+            "avail" if !human && !self.chosen => "Available".to_string(),
+            "pcent" if self.portable => "Capacity".to_string(),
+            name => FIELDS.iter().find(|f| f.0 == name).map_or("", |f| f.1).to_string(),
+        };
+        self.columns.iter().map(heading).collect()
+    }
+
+    fn row(&self, space: &Space, source: &str, target: &str, file: &str) -> Vec<String> {
+        let inodes_used = space.inodes - space.inodes_free;
+        let cell = |column: &&str| match *column {
+            "source" => source.to_string(),
+            "fstype" => "wasibox".to_string(),
+            "itotal" => space.inodes.to_string(),
+            "iused" => inodes_used.to_string(),
+            "iavail" => space.inodes_free.to_string(),
+            "ipcent" => percent(inodes_used, space.inodes),
+            "size" => self.scale.show(space.total),
+            "used" => self.scale.show(space.used),
+            "avail" => self.scale.show(space.available),
+            "pcent" => percent(space.used, space.total),
+            "file" => file.to_string(),
+            _ => target.to_string(),
+        };
+        self.columns.iter().map(cell).collect()
+    }
+
+    /// Rows of cells as lines, columns lined up.
+    fn table(&self, rows: &[Vec<String>]) -> String {
+        let cell_width = |cell: &str| locale::text_width(cell.as_bytes());
+        let width = |(i, column): (usize, &&str)| {
+            let widest = rows.iter().map(|r| cell_width(&r[i])).max().unwrap_or(0);
+            widest.max(match *column {
+                "source" if !self.chosen => 14,
+                "pcent" => 4,
+                _ => 5,
+            })
+        };
+        let widths: Vec<usize> = self.columns.iter().enumerate().map(width).collect();
+        let mut out = String::new();
+        for row in rows {
+            let cells = row.iter().zip(&self.columns).zip(&widths).enumerate();
+            let cells = cells.map(|(i, ((cell, column), width))| {
+                let fill = " ".repeat(width.saturating_sub(cell_width(cell)));
+                let is_text = matches!(*column, "source" | "fstype" | "file" | "target");
+                match (is_text, i + 1 == row.len()) {
                     (true, true) => cell.clone(),
                     (true, false) => format!("{cell}{fill}"),
                     (false, _) => format!("{fill}{cell}"),
                 }
-            })
-            .collect();
-        out.push_str(cells.join(" ").trim_end());
-        out.push('\n');
+            });
+            out.push_str(cells.collect::<Vec<_>>().join(" ").trim_end());
+            out.push('\n');
+        }
+        out
     }
-    let _ = ctx.stdout.write_all(out.as_bytes());
-    exit
+}
+
+/// Percent of what there is, rounded up.
+fn percent(used: u64, all: u64) -> String {
+    if all == 0 { "-".to_string() } else { format!("{}%", (used * 100).div_ceil(all)) }
 }

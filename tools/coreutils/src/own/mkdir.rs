@@ -9,15 +9,32 @@ use box_sys::{Kind, meta};
 use crate::common::mode::{self, Mode, umask};
 use crate::common::{input, paths, quote};
 
-const MKDIR: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Context,
+    IgnoreFailOnNonEmpty,
+    Ignored,
+    Mode,
+    Parents,
+    Verbose,
+}
+
+const MKDIR: Spec<Flag> = Spec {
     usage: "[OPTION]... DIRECTORY...",
     about: "Create the DIRECTORY(ies), if they do not already exist.",
     options: &[
-        Opt::value('m', "mode", "MODE", "set file mode (as in chmod), not a=rwx - umask"),
-        Opt::flag('p', "parents", "no error if existing, make parent directories as needed"),
-        Opt::flag('v', "verbose", "print a message for each created directory"),
-        Opt::flag('Z', "", "ignored"),
-        Opt::optional('\u{1}', "context", "CTX", "ignored").long_only(),
+        Opt::new(Flag::Mode, 'm', "mode", "set file mode (as in chmod), not a=rwx - umask")
+            .takes("MODE"),
+        Opt::new(
+            Flag::Parents,
+            'p',
+            "parents",
+            "no error if existing, make parent directories as needed",
+        ),
+        Opt::new(Flag::Verbose, 'v', "verbose", "print a message for each created directory"),
+        Opt::new(Flag::Ignored, 'Z', "", "ignored"),
+        Opt::long(Flag::Context, "context", "ignored").may_take("CTX"),
     ],
     after: "",
     posix_order: false,
@@ -32,7 +49,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         input::missing_operand(ctx, None);
         return Exit::FAILURE;
     }
-    let mode = match p.last('m').map(|m| (m, mode::parse(m))) {
+    let mode = match p.last(Flag::Mode).map(|m| (m, mode::parse(m))) {
         Some((text, None)) => {
             ctx.error_bytes(&[b"invalid mode ", &quote::always(text)]);
             return Exit::FAILURE;
@@ -42,10 +59,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     };
     let mut exit = Exit::SUCCESS;
     for dir in &p.operands {
-        let made = if p.has('p') {
-            parents(ctx, dir, mode.as_ref(), p.has('v'))
+        let made = if p.has(Flag::Parents) {
+            parents(ctx, dir, mode.as_ref(), p.has(Flag::Verbose))
         } else {
-            create(ctx, dir, mode.as_ref(), p.has('v')).map_err(|e| (dir.clone(), e))
+            create(ctx, dir, mode.as_ref(), p.has(Flag::Verbose)).map_err(|e| (dir.clone(), e))
         };
         if let Err((at, e)) = made {
             input::cannot(ctx, "cannot create directory", &at, &e);
@@ -112,22 +129,27 @@ fn parents(
     if dir.is_empty() { Err((Vec::new(), io::ErrorKind::NotFound.into())) } else { Ok(()) }
 }
 
-const RMDIR: Spec = Spec {
+const RMDIR: Spec<Flag> = Spec {
     usage: "[OPTION]... DIRECTORY...",
     about: "Remove the DIRECTORY(ies), if they are empty.",
     options: &[
-        Opt::flag(
-            '\u{1}',
+        Opt::long(
+            Flag::IgnoreFailOnNonEmpty,
             "ignore-fail-on-non-empty",
             "ignore each failure to remove a non-empty directory",
-        )
-        .long_only(),
-        Opt::flag(
+        ),
+        Opt::new(
+            Flag::Parents,
             'p',
             "parents",
             "remove DIRECTORY and its ancestors; e.g., 'rmdir -p a/b' is similar to 'rmdir a/b a'",
         ),
-        Opt::flag('v', "verbose", "output a diagnostic for every directory processed"),
+        Opt::new(
+            Flag::Verbose,
+            'v',
+            "verbose",
+            "output a diagnostic for every directory processed",
+        ),
     ],
     after: "",
     posix_order: false,
@@ -146,13 +168,13 @@ pub(crate) fn run_rmdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     for operand in &p.operands {
         let mut dir = operand.clone();
         loop {
-            if p.has('v') {
+            if p.has(Flag::Verbose) {
                 let shown = quote::always(&dir);
                 let line = [ctx.name.as_bytes(), b": removing directory, ", &shown, b"\n"].concat();
                 let _ = ctx.stdout.write_all(&line);
             }
             if let Err(e) = remove_dir(ctx, &dir) {
-                if p.has('\u{1}') && not_empty(ctx, &dir, &e) {
+                if p.has(Flag::IgnoreFailOnNonEmpty) && not_empty(ctx, &dir, &e) {
                     break;
                 }
                 let what =
@@ -161,7 +183,7 @@ pub(crate) fn run_rmdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 exit = Exit::FAILURE;
                 break;
             }
-            if !p.has('p') {
+            if !p.has(Flag::Parents) {
                 break;
             }
             let parent = paths::dir_name(&dir).to_vec();

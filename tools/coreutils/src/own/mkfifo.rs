@@ -7,19 +7,28 @@ use box_sys::meta;
 use crate::common::mode::{self, umask};
 use crate::common::{input, quote};
 
-const OPTIONS: &[Opt] = &[
-    Opt::value('m', "mode", "MODE", "set file permission bits to MODE, not a=rw - umask"),
-    Opt::flag('Z', "", "(ignored)"),
-    Opt::optional('\u{1}', "context", "CTX", "(ignored)").long_only(),
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Context,
+    Ignored,
+    Mode,
+}
+
+const OPTIONS: &[Opt<Flag>] = &[
+    Opt::new(Flag::Mode, 'm', "mode", "set file permission bits to MODE, not a=rw - umask")
+        .takes("MODE"),
+    Opt::new(Flag::Ignored, 'Z', "", "(ignored)"),
+    Opt::long(Flag::Context, "context", "(ignored)").may_take("CTX"),
 ];
-const MKFIFO: Spec = Spec {
+const MKFIFO: Spec<Flag> = Spec {
     usage: "[OPTION]... NAME...",
     about: "Create named pipes (FIFOs) with the given NAMEs.",
     options: OPTIONS,
     after: "",
     posix_order: false,
 };
-const MKNOD: Spec = Spec {
+const MKNOD: Spec<Flag> = Spec {
     usage: "[OPTION]... NAME TYPE [MAJOR MINOR]",
     about: "Create the special file NAME of the given TYPE: p for a FIFO; b, c and u for devices.",
     options: OPTIONS,
@@ -60,13 +69,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         input::missing_operand(ctx, None);
         return Exit::FAILURE;
     }
-    let bits = match permissions(ctx, p.last('m')) {
+    let bits = match permissions(ctx, p.last(Flag::Mode)) {
         Ok(b) => b,
         Err(e) => return e,
     };
     let mut ok = true;
     for name in &p.operands {
-        ok &= make(ctx, name, bits, p.has('m'));
+        ok &= make(ctx, name, bits, p.has(Flag::Mode));
     }
     if ok { Exit::SUCCESS } else { Exit::FAILURE }
 }
@@ -87,8 +96,8 @@ pub(crate) fn mknod(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
         [name, kind] if kind == b"p" => {
             let name = name.clone();
-            match permissions(ctx, p.last('m')) {
-                Ok(bits) if make(ctx, &name, bits, p.has('m')) => Exit::SUCCESS,
+            match permissions(ctx, p.last(Flag::Mode)) {
+                Ok(bits) if make(ctx, &name, bits, p.has(Flag::Mode)) => Exit::SUCCESS,
                 _ => Exit::FAILURE,
             }
         }

@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
+use std::path::Path;
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
@@ -9,29 +10,37 @@ use box_sys::meta;
 
 use crate::common::{input, paths, quote};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Directory,
+    DryRun,
+    InDirectory,
+    InTmpdir,
+    Quiet,
+    Suffix,
+    Tmpdir,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [TEMPLATE]",
     about: "Create a temporary file or directory, safely, and print its name.\nTEMPLATE must contain at least 3 consecutive 'X's in last component.\nIf TEMPLATE is not specified, use tmp.XXXXXXXXXX, and --tmpdir is implied.",
     options: &[
-        Opt::flag('d', "directory", "create a directory, not a file"),
-        Opt::flag('u', "dry-run", "do not create anything; merely print a name (unsafe)"),
-        Opt::flag('q', "quiet", "suppress diagnostics about file/dir-creation failure"),
-        Opt::value(
-            '\u{1}',
-            "suffix",
-            "SUFF",
-            "append SUFF to TEMPLATE; SUFF must not contain a slash",
-        )
-        .long_only(),
-        Opt::value('p', "", "DIR", "interpret TEMPLATE relative to DIR"),
-        Opt::optional(
-            '\u{2}',
-            "tmpdir",
-            "DIR",
-            "the same; without DIR use $TMPDIR if set, else /tmp",
-        )
-        .long_only(),
-        Opt::flag(
+        Opt::new(Flag::Directory, 'd', "directory", "create a directory, not a file"),
+        Opt::new(
+            Flag::DryRun,
+            'u',
+            "dry-run",
+            "do not create anything; merely print a name (unsafe)",
+        ),
+        Opt::new(Flag::Quiet, 'q', "quiet", "suppress diagnostics about file/dir-creation failure"),
+        Opt::long(Flag::Suffix, "suffix", "append SUFF to TEMPLATE; SUFF must not contain a slash")
+            .takes("SUFF"),
+        Opt::new(Flag::InDirectory, 'p', "", "interpret TEMPLATE relative to DIR").takes("DIR"),
+        Opt::long(Flag::Tmpdir, "tmpdir", "the same; without DIR use $TMPDIR if set, else /tmp")
+            .may_take("DIR"),
+        Opt::new(
+            Flag::InTmpdir,
             't',
             "",
             "interpret TEMPLATE as a single file name component,\nrelative to a directory: $TMPDIR, if set; else the\ndirectory specified via -p; else /tmp",
@@ -62,92 +71,95 @@ fn random_letters(n: usize) -> Vec<u8> {
     out
 }
 
+/// What is made, and under which names.
+struct Plan {
+    directory: bool,
+    dry_run: bool,
+    quiet: bool,
+    template: Template,
+}
+
+/// A name with a number of letters that are chosen at random.
+struct Template {
+    prefix: Vec<u8>,
+    letters: usize,
+    suffix: Vec<u8>,
+}
+
+impl Template {
+    fn with(&self, letters: &[u8]) -> Vec<u8> {
+        [self.prefix.as_slice(), letters, &self.suffix].concat()
+    }
+}
+
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+    match plan(ctx, args) {
+        Ok(plan) => make(ctx, &plan),
+        Err(exit) => exit,
+    }
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.len() > 1 {
-        input::usage_error(ctx, &[b"too many templates"]);
-        return Exit::FAILURE;
+        return Err(input::usage_error(ctx, &[b"too many templates"]));
     }
-    let given = p.operands.first().cloned();
-    let template = given.clone().unwrap_or_else(|| b"tmp.XXXXXXXXXX".to_vec());
-    let (stem, suffix) = match p.last('\u{1}') {
-        Some(s) => {
-            if !template.ends_with(b"X") {
-                ctx.error_bytes(&[
-                    b"with --suffix, template ",
-                    &quote::always(&template),
-                    b" must end in X",
-                ]);
-                return Exit::FAILURE;
-            }
-            (template.clone(), s.to_vec())
-        }
-        None => {
-            let end = template.iter().rposition(|c| *c == b'X').map_or(0, |i| i + 1);
-            (template[..end].to_vec(), template[end..].to_vec())
-        }
+    let written = p.operands.first().map_or(&b"tmp.XXXXXXXXXX"[..], Vec::as_slice);
+    let refused = |ctx: &mut Ctx<'_>, before: &str, text: &[u8], after: &str| {
+        input::failure(ctx, &[before.as_bytes(), &quote::always(text), after.as_bytes()])
     };
+    let mut template = split(written, p.last(Flag::Suffix))
+        .map_err(|(before, text, after)| refused(ctx, before, &text, after))?;
+    let in_tmpdir = p.has(Flag::InTmpdir);
+    if p.operands.is_empty() || in_tmpdir || p.has(Flag::InDirectory) || p.has(Flag::Tmpdir) {
+        let after = if in_tmpdir && written.contains(&b'/') {
+            Some(", contains directory separator")
+        } else {
+            written.starts_with(b"/").then_some("; with --tmpdir, it may not be absolute")
+        };
+        if let Some(after) = after {
+            return Err(refused(ctx, "invalid template, ", written, after));
+        }
+        let variable = ctx.env.get(b"TMPDIR").filter(|d| !d.is_empty());
+        let option = p.last(Flag::InDirectory).or(p.last(Flag::Tmpdir)).filter(|d| !d.is_empty());
+        let dir = if in_tmpdir { variable.or(option) } else { option.or(variable) };
+        template.prefix = paths::join(dir.unwrap_or(b"/tmp"), &template.prefix);
+    }
+    Ok(Plan {
+        directory: p.has(Flag::Directory),
+        dry_run: p.has(Flag::DryRun),
+        quiet: p.has(Flag::Quiet),
+        template,
+    })
+}
+
+/// The parts of a template, or what is wrong: before and after the text that is to be shown.
+fn split(
+    written: &[u8],
+    suffix: Option<&[u8]>,
+) -> Result<Template, (&'static str, Vec<u8>, &'static str)> {
+    if suffix.is_some() && !written.ends_with(b"X") {
+        return Err(("with --suffix, template ", written.to_vec(), " must end in X"));
+    }
+    let end = written.iter().rposition(|c| *c == b'X').map_or(0, |i| i + 1);
+    let (stem, rest) = written.split_at(end);
+    let suffix = suffix.unwrap_or(rest).to_vec();
     if suffix.contains(&b'/') {
-        ctx.error_bytes(&[
-            b"invalid suffix ",
-            &quote::always(&suffix),
-            b", contains directory separator",
-        ]);
-        return Exit::FAILURE;
+        return Err(("invalid suffix ", suffix, ", contains directory separator"));
     }
-    let count = stem.iter().rev().take_while(|c| **c == b'X').count();
-    if count < 3 {
-        ctx.error_bytes(&[b"too few X's in template ", &quote::always(&template)]);
-        return Exit::FAILURE;
+    let letters = stem.iter().rev().take_while(|c| **c == b'X').count();
+    if letters < 3 {
+        return Err(("too few X's in template ", written.to_vec(), ""));
     }
-    let env_dir = ctx.env.get(b"TMPDIR").filter(|d| !d.is_empty()).map(<[u8]>::to_vec);
-    let option_dir = p.last('p').or(p.last('\u{2}')).filter(|d| !d.is_empty()).map(<[u8]>::to_vec);
-    let in_dir = given.is_none() || p.has('t') || p.has('p') || p.has('\u{2}');
-    let mut prefix = stem[..stem.len() - count].to_vec();
-    if in_dir {
-        let dir = if p.has('t') { env_dir.or(option_dir) } else { option_dir.or(env_dir) };
-        let dir = dir.unwrap_or_else(|| b"/tmp".to_vec());
-        if p.has('t') && template.contains(&b'/') {
-            ctx.error_bytes(&[
-                b"invalid template, ",
-                &quote::always(&template),
-                b", contains directory separator",
-            ]);
-            return Exit::FAILURE;
-        }
-        if template.starts_with(b"/") {
-            ctx.error_bytes(&[
-                b"invalid template, ",
-                &quote::always(&template),
-                b"; with --tmpdir, it may not be absolute",
-            ]);
-            return Exit::FAILURE;
-        }
-        prefix = paths::join(&dir, &prefix);
-    }
-    let full_template = [prefix.as_slice(), &vec![b'X'; count], &suffix].concat();
+    Ok(Template { prefix: stem[..stem.len() - letters].to_vec(), letters, suffix })
+}
+
+/// Makes it under the first name that is free, and prints the name.
+fn make(ctx: &mut Ctx<'_>, plan: &Plan) -> Exit {
     let mut last: io::Error = io::ErrorKind::AlreadyExists.into();
     for _ in 0..1000 {
-        let name = [prefix.as_slice(), &random_letters(count), &suffix].concat();
-        let path = ctx.path(&name);
-        let made = if p.has('u') {
-            match meta::stat(&path, false) {
-                Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
-                Err(_) => Ok(()),
-            }
-        } else if p.has('d') {
-            std::fs::create_dir(&path).map(|()| drop(meta::chmod(&path, 0o700)))
-        } else {
-            OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .open(&path)
-                .map(|_| drop(meta::chmod(&path, 0o600)))
-        };
-        match made {
+        let name = plan.template.with(&random_letters(plan.template.letters));
+        match make_one(&ctx.path(&name), plan) {
             Ok(()) => {
                 let _ = ctx.stdout.write_all(&[name.as_slice(), b"\n"].concat());
                 return Exit::SUCCESS;
@@ -159,13 +171,33 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
         }
     }
-    if !p.has('q') {
-        let what = if p.has('d') {
+    if !plan.quiet {
+        let what = if plan.directory {
             "failed to create directory via template"
         } else {
             "failed to create file via template"
         };
-        input::cannot(ctx, what, &full_template, &last);
+        let template = plan.template.with(&vec![b'X'; plan.template.letters]);
+        input::cannot(ctx, what, &template, &last);
     }
     Exit::FAILURE
+}
+
+/// Makes a file or directory that only its owner may use.
+fn make_one(path: &Path, plan: &Plan) -> io::Result<()> {
+    if plan.dry_run {
+        return match meta::stat(path, false) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => Ok(()),
+        };
+    }
+    let mode = if plan.directory {
+        std::fs::create_dir(path)?;
+        0o700
+    } else {
+        OpenOptions::new().write(true).create_new(true).open(path)?;
+        0o600
+    };
+    let _ = meta::chmod(path, mode);
+    Ok(())
 }

@@ -1,30 +1,61 @@
 //! `readlink` and `realpath` (GNU).
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
 use box_sys::path::to_bytes;
 
 use crate::common::paths::{Missing, canonical, relative};
 use crate::common::{input, quote};
 
-const READLINK: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Canonicalize,
+    CanonicalizeExisting,
+    CanonicalizeMissing,
+    Logical,
+    NoNewline,
+    NoSymlinks,
+    Physical,
+    Quiet,
+    RelativeBase,
+    RelativeTo,
+    Silent,
+    Strip,
+    Verbose,
+    Zero,
+}
+
+const READLINK: Spec<Flag> = Spec {
     usage: "[OPTION]... FILE...",
     about: "Print value of a symbolic link or canonical file name",
     options: &[
-        Opt::flag(
+        Opt::new(
+            Flag::Canonicalize,
             'f',
             "canonicalize",
             "canonicalize by following every symlink in every component;\nall but the last component must exist",
         ),
-        Opt::flag('e', "canonicalize-existing", "the same, all components must exist"),
-        Opt::flag('m', "canonicalize-missing", "the same, without requirements on existence"),
-        Opt::flag('n', "no-newline", "do not output the trailing delimiter"),
-        Opt::flag('q', "quiet", "suppress most error messages (the default)"),
-        Opt::flag('s', "silent", "suppress most error messages (the default)"),
-        Opt::flag('v', "verbose", "report error messages"),
-        Opt::flag('z', "zero", "end each output line with NUL, not newline"),
+        Opt::new(
+            Flag::CanonicalizeExisting,
+            'e',
+            "canonicalize-existing",
+            "the same, all components must exist",
+        ),
+        Opt::new(
+            Flag::CanonicalizeMissing,
+            'm',
+            "canonicalize-missing",
+            "the same, without requirements on existence",
+        ),
+        Opt::new(Flag::NoNewline, 'n', "no-newline", "do not output the trailing delimiter"),
+        Opt::new(Flag::Quiet, 'q', "quiet", "suppress most error messages (the default)"),
+        Opt::new(Flag::Silent, 's', "silent", "suppress most error messages (the default)"),
+        Opt::new(Flag::Verbose, 'v', "verbose", "report error messages"),
+        Opt::new(Flag::Zero, 'z', "zero", "end each output line with NUL, not newline"),
     ],
     after: "",
     posix_order: false,
@@ -39,27 +70,30 @@ pub(crate) fn readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         input::missing_operand(ctx, None);
         return Exit::FAILURE;
     }
-    let mut newline = !p.has('n');
+    let mut newline = !p.has(Flag::NoNewline);
     if p.operands.len() > 1 && !newline {
         ctx.error("ignoring --no-newline with multiple arguments");
         newline = true;
     }
-    let verbose = p.last_of(&['v', 'q', 's']) == Some('v');
+    let verbose = p.last_of(&[Flag::Verbose, Flag::Quiet, Flag::Silent]) == Some(Flag::Verbose);
+    let canonicalize = p.choice(&[
+        (Flag::Canonicalize, Missing::Last),
+        (Flag::CanonicalizeExisting, Missing::None),
+        (Flag::CanonicalizeMissing, Missing::All),
+    ]);
     let mut exit = Exit::SUCCESS;
     for file in &p.operands {
         let path = ctx.path(file);
-        let result = match p.last_of(&['f', 'e', 'm']) {
+        let result = match canonicalize {
             _ if file.is_empty() => Err(io::ErrorKind::NotFound.into()),
-            Some('f') => canonical(&path, Missing::Last),
-            Some('e') => canonical(&path, Missing::None),
-            Some(_) => canonical(&path, Missing::All),
+            Some(missing) => canonical(&path, missing),
             None => std::fs::read_link(&path),
         };
         match result {
             Ok(target) => {
                 let mut line = to_bytes(&target).to_vec();
                 if newline {
-                    line.push(if p.has('z') { 0 } else { b'\n' });
+                    line.push(if p.has(Flag::Zero) { 0 } else { b'\n' });
                 }
                 if ctx.stdout.write_all(&line).is_err() {
                     return Exit::FAILURE;
@@ -76,29 +110,43 @@ pub(crate) fn readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     exit
 }
 
-const REALPATH: Spec = Spec {
+const REALPATH: Spec<Flag> = Spec {
     usage: "[OPTION]... FILE...",
     about: "Print the resolved absolute file name;\nall but the last component must exist",
     options: &[
-        Opt::flag('e', "canonicalize-existing", "all components of the path must exist"),
-        Opt::flag('m', "canonicalize-missing", "no path components need exist or be a directory"),
-        Opt::flag('L', "logical", "resolve '..' components before symlinks"),
-        Opt::flag('P', "physical", "resolve symlinks as encountered (default)"),
-        Opt::flag('q', "quiet", "suppress most error messages"),
-        Opt::value('\u{1}', "relative-to", "DIR", "print the resolved path relative to DIR")
-            .long_only(),
-        Opt::value('\u{2}', "relative-base", "DIR", "print absolute paths unless paths below DIR")
-            .long_only(),
-        Opt::flag('s', "strip", "don't expand symlinks"),
-        Opt::flag('\u{3}', "no-symlinks", "don't expand symlinks").long_only(),
-        Opt::flag('z', "zero", "end each output line with NUL, not newline"),
+        Opt::new(
+            Flag::CanonicalizeExisting,
+            'e',
+            "canonicalize-existing",
+            "all components of the path must exist",
+        ),
+        Opt::new(
+            Flag::CanonicalizeMissing,
+            'm',
+            "canonicalize-missing",
+            "no path components need exist or be a directory",
+        ),
+        Opt::new(Flag::Logical, 'L', "logical", "resolve '..' components before symlinks"),
+        Opt::new(Flag::Physical, 'P', "physical", "resolve symlinks as encountered (default)"),
+        Opt::new(Flag::Quiet, 'q', "quiet", "suppress most error messages"),
+        Opt::long(Flag::RelativeTo, "relative-to", "print the resolved path relative to DIR")
+            .takes("DIR"),
+        Opt::long(
+            Flag::RelativeBase,
+            "relative-base",
+            "print absolute paths unless paths below DIR",
+        )
+        .takes("DIR"),
+        Opt::new(Flag::Strip, 's', "strip", "don't expand symlinks"),
+        Opt::long(Flag::NoSymlinks, "no-symlinks", "don't expand symlinks"),
+        Opt::new(Flag::Zero, 'z', "zero", "end each output line with NUL, not newline"),
     ],
     after: "",
     posix_order: false,
 };
 
 /// `.`, `..` and doubled slashes removed by text alone.
-fn lexical(path: &std::path::Path) -> std::path::PathBuf {
+fn lexical(path: &Path) -> PathBuf {
     let mut parts: Vec<&[u8]> = Vec::new();
     for c in to_bytes(path).split(|c| *c == b'/') {
         match c {
@@ -108,7 +156,67 @@ fn lexical(path: &std::path::Path) -> std::path::PathBuf {
         }
     }
     let text = [b"/", parts.join(&b'/').as_slice()].concat();
-    std::path::PathBuf::from(box_sys::path::os_string(text))
+    PathBuf::from(box_sys::path::os_string(text))
+}
+
+/// How paths are resolved and shown.
+struct Resolver {
+    missing: Missing,
+    /// Symbolic links stay.
+    literal: bool,
+    /// `..` goes before symbolic links.
+    logical: bool,
+}
+
+impl Resolver {
+    fn resolve(&self, ctx: &Ctx<'_>, file: &[u8]) -> io::Result<PathBuf> {
+        if file.is_empty() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let path = ctx.path(file);
+        if !self.literal {
+            let path = if self.logical { lexical(&path) } else { path };
+            return canonical(&path, self.missing);
+        }
+        if self.missing != Missing::All {
+            canonical(&path, self.missing)?;
+        }
+        Ok(lexical(&path))
+    }
+}
+
+/// Where relative paths begin, and the directory below which paths are relative.
+struct Start {
+    to: Option<PathBuf>,
+    base: Option<PathBuf>,
+}
+
+impl Start {
+    fn of(ctx: &mut Ctx<'_>, p: &Parsed<Flag>, resolver: &Resolver) -> Result<Start, Exit> {
+        let mut directory = |flag: Flag| match p.last(flag) {
+            None => Ok(None),
+            Some(d) => match resolver.resolve(ctx, d) {
+                Ok(path) => Ok(Some(path)),
+                Err(e) => Err(input::file_error(ctx, d, &e)),
+            },
+        };
+        let to = directory(Flag::RelativeTo)?;
+        let base = directory(Flag::RelativeBase)?;
+        // A base that the start is not below has no effect on it.
+        let to = match (to, &base) {
+            (Some(to), Some(base)) => Some(to).filter(|to| to.starts_with(base)),
+            (to, base) => to.or(base.clone()),
+        };
+        Ok(Start { to, base })
+    }
+
+    fn show(&self, full: &Path) -> Vec<u8> {
+        let inside = self.base.as_ref().is_none_or(|base| full.starts_with(base));
+        match &self.to {
+            Some(to) if inside => relative(full, to),
+            _ => to_bytes(full).to_vec(),
+        }
+    }
 }
 
 pub(crate) fn realpath(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
@@ -117,69 +225,35 @@ pub(crate) fn realpath(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Err(e) => return e,
     };
     if p.operands.is_empty() {
-        input::missing_operand(ctx, None);
-        return Exit::FAILURE;
+        return input::missing_operand(ctx, None);
     }
-    let missing = match p.last_of(&['e', 'm']) {
-        Some('e') => Missing::None,
-        Some(_) => Missing::All,
-        None => Missing::Last,
+    let missing = p.choice(&[
+        (Flag::CanonicalizeExisting, Missing::None),
+        (Flag::CanonicalizeMissing, Missing::All),
+    ]);
+    let links = [(Flag::Strip, true), (Flag::NoSymlinks, true), (Flag::Physical, false)];
+    let resolver = Resolver {
+        missing: missing.unwrap_or(Missing::Last),
+        literal: p.choice(&links).unwrap_or(false),
+        logical: p.last_of(&[Flag::Logical, Flag::Physical]) == Some(Flag::Logical),
     };
-    let literal = matches!(p.last_of(&['s', '\u{3}', 'P']), Some('s' | '\u{3}'));
-    let logical = p.last_of(&['L', 'P']) == Some('L');
-    let resolve = |ctx: &Ctx<'_>, file: &[u8]| -> io::Result<std::path::PathBuf> {
-        if file.is_empty() {
-            return Err(io::ErrorKind::NotFound.into());
-        }
-        let path = ctx.path(file);
-        if literal {
-            let plain = lexical(&path);
-            if missing != Missing::All {
-                canonical(&path, missing)?;
-            }
-            return Ok(plain);
-        }
-        canonical(&if logical { lexical(&path) } else { path }, missing)
-    };
-    let mut dirs = [None, None];
-    for (slot, id) in dirs.iter_mut().zip(['\u{1}', '\u{2}']) {
-        if let Some(d) = p.last(id) {
-            match resolve(ctx, d) {
-                Ok(d) => *slot = Some(d),
-                Err(e) => {
-                    input::file_error(ctx, d, &e);
-                    return Exit::FAILURE;
-                }
-            }
-        }
-    }
-    let [to, base] = dirs;
-    // A base that the start is not below has no effect on it.
-    let to = match (to, &base) {
-        (Some(t), Some(b)) if !t.starts_with(b) => {
-            let _ = t;
-            None
-        }
-        (None, Some(b)) => Some(b.clone()),
-        (t, _) => t,
+    let start = match Start::of(ctx, &p, &resolver) {
+        Ok(start) => start,
+        Err(exit) => return exit,
     };
     let mut exit = Exit::SUCCESS;
     for file in &p.operands {
-        match resolve(ctx, file) {
+        match resolver.resolve(ctx, file) {
             Ok(full) => {
-                let inside = base.as_ref().is_none_or(|b| full.starts_with(b));
-                let mut line = match &to {
-                    Some(t) if inside => relative(&full, t),
-                    _ => to_bytes(&full).to_vec(),
-                };
-                line.push(if p.has('z') { 0 } else { b'\n' });
+                let mut line = start.show(&full);
+                line.push(if p.has(Flag::Zero) { 0 } else { b'\n' });
                 if ctx.stdout.write_all(&line).is_err() {
                     return Exit::FAILURE;
                 }
             }
             Err(e) => {
                 exit = Exit::FAILURE;
-                if !p.has('q') {
+                if !p.has(Flag::Quiet) {
                     let shown = if file.is_empty() { b"''".to_vec() } else { quote::colon(file) };
                     ctx.error_bytes(&[&shown, b": ", box_sys::strerror(&e).as_bytes()]);
                 }

@@ -2,37 +2,58 @@
 
 use std::io::{self, Write};
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
-use box_sys::{Kind, Stat, meta};
+use box_sys::{Kind, Stat, errno::code, meta};
 
-use crate::common::{input, paths, quote};
+use crate::common::{input, paths, quote, tree};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Always,
+    Dir,
+    Force,
+    Interactive,
+    NoPreserveRoot,
+    Once,
+    OneFileSystem,
+    PreserveRoot,
+    Recursive,
+    Verbose,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...",
     about: "Remove (unlink) the FILE(s).",
     options: &[
-        Opt::flag('f', "force", "ignore nonexistent files and arguments, never prompt"),
-        Opt::flag('i', "", "prompt before every removal"),
-        Opt::flag(
+        Opt::new(Flag::Force, 'f', "force", "ignore nonexistent files and arguments, never prompt"),
+        Opt::new(Flag::Always, 'i', "", "prompt before every removal"),
+        Opt::new(
+            Flag::Once,
             'I',
             "",
             "prompt once before removing more than three files, or when removing recursively",
         ),
-        Opt::optional(
-            '\u{1}',
+        Opt::long(
+            Flag::Interactive,
             "interactive",
-            "WHEN",
             "prompt according to WHEN: never, once (-I), or always (-i)",
         )
-        .long_only(),
-        Opt::flag('\u{2}', "one-file-system", "skip directories on other file systems").long_only(),
-        Opt::flag('\u{3}', "no-preserve-root", "do not treat '/' specially").long_only(),
-        Opt::optional('\u{4}', "preserve-root", "all", "do not remove '/' (default)").long_only(),
-        Opt::flag('r', "recursive", "remove directories and their contents recursively"),
-        Opt::flag('R', "", "the same as -r"),
-        Opt::flag('d', "dir", "remove empty directories"),
-        Opt::flag('v', "verbose", "explain what is being done"),
+        .may_take("WHEN"),
+        Opt::long(Flag::OneFileSystem, "one-file-system", "skip directories on other file systems"),
+        Opt::long(Flag::NoPreserveRoot, "no-preserve-root", "do not treat '/' specially"),
+        Opt::long(Flag::PreserveRoot, "preserve-root", "do not remove '/' (default)")
+            .may_take("all"),
+        Opt::new(
+            Flag::Recursive,
+            'r',
+            "recursive",
+            "remove directories and their contents recursively",
+        ),
+        Opt::new(Flag::Recursive, 'R', "", "the same as -r"),
+        Opt::new(Flag::Dir, 'd', "dir", "remove empty directories"),
+        Opt::new(Flag::Verbose, 'v', "verbose", "explain what is being done"),
     ],
     after: "By default, rm does not remove directories.  Use the --recursive (-r or -R)\noption to remove each listed directory, too, along with all of its contents.",
     posix_order: false,
@@ -58,79 +79,70 @@ struct Options {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+    remove_all(ctx, args).unwrap_or_else(|exit| exit)
+}
+
+fn remove_all(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Exit, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let o = options(ctx, &p)?;
+    if p.operands.is_empty() {
+        return Err(if o.force { Exit::SUCCESS } else { input::missing_operand(ctx, None) });
+    }
+    if o.ask == Ask::Once && (o.recursive || p.operands.len() > 3) {
+        let n = p.operands.len();
+        let things = if n == 1 { "argument" } else { "arguments" };
+        let how = if o.recursive { " recursively" } else { "" };
+        if !paths::confirm(ctx, format!("remove {n} {things}{how}?").as_bytes()) {
+            return Ok(Exit::SUCCESS);
+        }
+    }
+    let mut ok = true;
+    for operand in &p.operands {
+        let shown = quote::always(operand);
+        if matches!(paths::base_name(operand), b"." | b"..") {
+            ctx.error_bytes(&[b"refusing to remove '.' or '..' directory: skipping ", &shown]);
+            ok = false;
+        } else if o.recursive && !p.has(Flag::NoPreserveRoot) && is_root(ctx, operand) {
+            let same: &[u8] = if operand == b"/" { b"" } else { b" (same as '/')" };
+            tree::refuse_root(ctx, &shown, same);
+            ok = false;
+        } else {
+            ok &= operand_tree(ctx, operand, &o);
+        }
+    }
+    Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
+}
+
+fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
     let mut ask = Ask::Protected;
     let mut force = false;
-    for (id, value) in &p.options {
-        match id {
-            'f' => (ask, force) = (Ask::Never, true),
-            'i' => (ask, force) = (Ask::Always, false),
-            'I' => (ask, force) = (Ask::Once, false),
-            '\u{1}' => match value.as_deref() {
-                None | Some(b"always" | b"yes") => ask = Ask::Always,
-                Some(b"once") => ask = Ask::Once,
-                Some(b"never" | b"no" | b"none") => ask = Ask::Never,
-                Some(other) => {
-                    let shown = quote::always(other);
-                    input::usage_error(
-                        ctx,
-                        &[b"invalid argument ", &shown, b" for '--interactive'"],
-                    );
-                    return Exit::FAILURE;
-                }
-            },
+    for (flag, value) in &p.options {
+        match (flag, value.as_deref()) {
+            (Flag::Force, _) => (ask, force) = (Ask::Never, true),
+            (Flag::Always, _) => (ask, force) = (Ask::Always, false),
+            (Flag::Once, _) => (ask, force) = (Ask::Once, false),
+            (Flag::Interactive, None | Some(b"always" | b"yes")) => ask = Ask::Always,
+            (Flag::Interactive, Some(b"once")) => ask = Ask::Once,
+            (Flag::Interactive, Some(b"never" | b"no" | b"none")) => ask = Ask::Never,
+            (Flag::Interactive, Some(other)) => {
+                let shown = quote::always(other);
+                let parts: &[&[u8]] = &[b"invalid argument ", &shown, b" for '--interactive'"];
+                return Err(input::usage_error(ctx, parts));
+            }
             _ => {}
         }
     }
     let terminal =
         matches!(ctx.stdin.source(), box_applet::Source::File(f) if box_sys::is_terminal(f));
-    let o = Options {
+    Ok(Options {
         force,
         ask,
-        recursive: p.has('r') || p.has('R'),
-        dir: p.has('d'),
-        verbose: p.has('v'),
-        one_file_system: p.has('\u{2}'),
+        recursive: p.has(Flag::Recursive),
+        dir: p.has(Flag::Dir),
+        verbose: p.has(Flag::Verbose),
+        one_file_system: p.has(Flag::OneFileSystem),
         terminal,
-    };
-    if p.operands.is_empty() {
-        if force {
-            return Exit::SUCCESS;
-        }
-        input::missing_operand(ctx, None);
-        return Exit::FAILURE;
-    }
-    if ask == Ask::Once && (o.recursive || p.operands.len() > 3) {
-        let n = p.operands.len();
-        let things = if n == 1 { "argument" } else { "arguments" };
-        let how = if o.recursive { " recursively" } else { "" };
-        if !paths::confirm(ctx, format!("remove {n} {things}{how}?").as_bytes()) {
-            return Exit::SUCCESS;
-        }
-    }
-    let mut ok = true;
-    for operand in &p.operands {
-        let base = paths::base_name(operand);
-        if matches!(base, b"." | b"..") {
-            let shown = quote::always(operand);
-            ctx.error_bytes(&[b"refusing to remove '.' or '..' directory: skipping ", &shown]);
-            ok = false;
-            continue;
-        }
-        if o.recursive && !p.has('\u{3}') && is_root(ctx, operand) {
-            let shown = quote::always(operand);
-            let same: &[u8] = if operand == b"/" { b"" } else { b" (same as '/')" };
-            ctx.error_bytes(&[b"it is dangerous to operate recursively on ", &shown, same]);
-            ctx.error("use --no-preserve-root to override this failsafe");
-            ok = false;
-            continue;
-        }
-        ok &= operand_tree(ctx, operand, &o);
-    }
-    if ok { Exit::SUCCESS } else { Exit::FAILURE }
+    })
 }
 
 fn is_root(ctx: &Ctx<'_>, operand: &[u8]) -> bool {
@@ -181,36 +193,25 @@ fn enter(
     stack: &mut Vec<Open>,
     root_dev: &mut Option<u64>,
 ) -> bool {
-    let path = ctx.path(&name);
-    let stat = match meta::stat(&path, false) {
+    let stat = match meta::stat(&ctx.path(&name), false) {
         Ok(s) => s,
         Err(e) => {
             let absent = matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
-            if o.force && absent {
-                return true;
-            }
-            input::cannot(ctx, "cannot remove", &name, &e);
-            return false;
+            return o.force && absent || cannot_remove(ctx, &name, &e);
         }
     };
     if stat.kind != Kind::Dir {
         if name.ends_with(b"/") && stat.kind != Kind::Symlink {
-            let e = io::Error::from_raw_os_error(box_sys::errno::code::ENOTDIR);
-            input::cannot(ctx, "cannot remove", &name, &e);
-            return false;
+            return cannot_remove(ctx, &name, &io::Error::from_raw_os_error(code::ENOTDIR));
         }
         return remove_file(ctx, &name, &stat, o);
     }
     if !o.recursive {
-        if o.dir {
-            if o.ask == Ask::Always && !question(ctx, "remove directory", &name) {
-                return true;
-            }
-            return remove_dir(ctx, &name, o);
+        if !o.dir {
+            return cannot_remove(ctx, &name, &io::Error::from_raw_os_error(code::EISDIR));
         }
-        let e = io::Error::from_raw_os_error(box_sys::errno::code::EISDIR);
-        input::cannot(ctx, "cannot remove", &name, &e);
-        return false;
+        let declined = o.ask == Ask::Always && !question(ctx, "remove directory", &name);
+        return declined || remove_dir(ctx, &name, o);
     }
     let dev = *root_dev.get_or_insert(stat.dev);
     if o.one_file_system && dev != stat.dev {
@@ -218,43 +219,30 @@ fn enter(
         ctx.error_bytes(&[b"skipping ", &shown, b", since it's on a different device"]);
         return false;
     }
-    let entries = match std::fs::read_dir(&path) {
+    let entries = match std::fs::read_dir(ctx.path(&name)) {
         Ok(d) => d
             .flatten()
             .map(|e| box_sys::path::os_into_bytes(e.file_name()))
             .filter(|n| n != b"." && n != b"..")
             .collect::<Vec<_>>(),
-        Err(e) => {
-            input::cannot(ctx, "cannot remove", &name, &e);
-            return false;
-        }
+        Err(e) => return cannot_remove(ctx, &name, &e),
     };
-    if o.ask == Ask::Always
-        && !entries.is_empty()
-        && !question(ctx, "descend into directory", &name)
-    {
-        return true;
+    let asks = o.ask == Ask::Always && !entries.is_empty();
+    if !asks || question(ctx, "descend into directory", &name) {
+        stack.push(Open { name, entries, ok: true });
     }
-    stack.push(Open { name, entries, ok: true });
     true
+}
+
+/// GNU's message; never a success.
+fn cannot_remove(ctx: &mut Ctx<'_>, name: &[u8], e: &io::Error) -> bool {
+    input::cannot(ctx, "cannot remove", name, e);
+    false
 }
 
 fn question(ctx: &mut Ctx<'_>, what: &str, name: &[u8]) -> bool {
     let q = [what.as_bytes(), b" ", &quote::always(name), b"?"].concat();
     paths::confirm(ctx, &q)
-}
-
-fn describe(s: &Stat) -> &'static str {
-    match s.kind {
-        Kind::File if s.size == 0 => "regular empty file",
-        Kind::File => "regular file",
-        Kind::Dir => "directory",
-        Kind::Symlink => "symbolic link",
-        Kind::Fifo => "fifo",
-        Kind::Socket => "socket",
-        Kind::CharDevice => "character special file",
-        Kind::BlockDevice => "block special file",
-    }
 }
 
 fn remove_file(ctx: &mut Ctx<'_>, name: &[u8], stat: &Stat, o: &Options) -> bool {
@@ -265,8 +253,11 @@ fn remove_file(ctx: &mut Ctx<'_>, name: &[u8], stat: &Stat, o: &Options) -> bool
         Ask::Once | Ask::Protected => protected && o.terminal,
     };
     if ask {
-        let what =
-            format!("remove {}{}", if protected { "write-protected " } else { "" }, describe(stat));
+        let what = format!(
+            "remove {}{}",
+            if protected { "write-protected " } else { "" },
+            super::stat::file_type(stat)
+        );
         if !question(ctx, &what, name) {
             return true;
         }
@@ -280,10 +271,7 @@ fn remove_file(ctx: &mut Ctx<'_>, name: &[u8], stat: &Stat, o: &Options) -> bool
             true
         }
         Err(e) if o.force && e.kind() == io::ErrorKind::NotFound => true,
-        Err(e) => {
-            input::cannot(ctx, "cannot remove", name, &e);
-            false
-        }
+        Err(e) => cannot_remove(ctx, name, &e),
     }
 }
 
@@ -296,9 +284,6 @@ fn remove_dir(ctx: &mut Ctx<'_>, name: &[u8], o: &Options) -> bool {
             }
             true
         }
-        Err(e) => {
-            input::cannot(ctx, "cannot remove", name, &e);
-            false
-        }
+        Err(e) => cannot_remove(ctx, name, &e),
     }
 }

@@ -1,5 +1,6 @@
 //! `stat` (GNU): `-c`, `--printf`, `-L`, `-t`, `-f`.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
@@ -12,16 +13,27 @@ use crate::common::{clock, input, mode, quote};
 use box_text::time::Zone;
 use box_text::time::{civil, strftime};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Cached,
+    Dereference,
+    FileSystem,
+    Format,
+    Printf,
+    Terse,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... FILE...",
     about: "Display file or file system status.",
     options: &[
-        Opt::flag('L', "dereference", "follow links"),
-        Opt::flag('f', "file-system", "display file system status instead of file status"),
-        Opt::value('\u{1}', "cached", "MODE", "(ignored)").long_only(),
-        Opt::value('c', "format", "FORMAT", "use the specified FORMAT instead of the default;\noutput a newline after each use of FORMAT"),
-        Opt::value('\u{2}', "printf", "FORMAT", "like --format, but interpret backslash escapes,\nand do not output a mandatory trailing newline").long_only(),
-        Opt::flag('t', "terse", "print the information in terse form"),
+        Opt::new(Flag::Dereference, 'L', "dereference", "follow links"),
+        Opt::new(Flag::FileSystem, 'f', "file-system", "display file system status instead of file status"),
+        Opt::long(Flag::Cached, "cached", "(ignored)").takes("MODE"),
+        Opt::new(Flag::Format, 'c', "format", "use the specified FORMAT instead of the default;\noutput a newline after each use of FORMAT").takes("FORMAT"),
+        Opt::long(Flag::Printf, "printf", "like --format, but interpret backslash escapes,\nand do not output a mandatory trailing newline").takes("FORMAT"),
+        Opt::new(Flag::Terse, 't', "terse", "print the information in terse form"),
     ],
     after: "Formats for files: %a octal mode, %A mode as letters, %b blocks, %B block size, %d %D device,\n%f raw mode in hex, %F type, %g %G group, %h links, %i inode, %m mount point, %n name,\n%N quoted name with target, %o I/O size, %s size, %t %T device numbers, %u %U user,\n%w %W birth, %x %X access, %y %Y modification, %z %Z status change (text, seconds).\nFor file systems (-f): %a %b %c %d %f %i %l %n %s %S %t %T.",
     posix_order: false,
@@ -71,83 +83,112 @@ struct File<'a> {
     mount: Vec<u8>,
 }
 
+struct Plan {
+    /// `--format`, or what stands in its place.
+    format: Option<Vec<u8>>,
+    /// `--printf`, whose escapes are resolved, and warned of, for each file.
+    printf: Option<Vec<u8>>,
+    terse: bool,
+    file_system: bool,
+    follow: bool,
+    quoting: quote::Style,
+    zone: Zone,
+    files: Vec<Vec<u8>>,
+}
+
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
+    let plan = match plan(ctx, args) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
     };
-    if p.operands.is_empty() {
-        input::missing_operand(ctx, None);
-        return Exit::FAILURE;
-    }
-    let given = p.last_of(&['c', '\u{2}']).map(|id| (id, p.last(id).unwrap_or_default().to_vec()));
-    let zone = clock::zone(ctx.env.get(b"TZ"));
     let mut names = Names::load();
     let mut exit = Exit::SUCCESS;
-    for file in &p.operands {
-        let path = ctx.path(file);
-        let result = if file == b"-" {
-            meta::stat(std::path::Path::new("/dev/stdin"), true)
-        } else {
-            meta::stat(&path, p.has('L') || p.has('f'))
-        };
-        let stat = match result {
-            Ok(s) => s,
-            Err(e) => {
-                let what = if p.has('f') {
-                    "cannot read file system information for"
-                } else {
-                    "cannot statx"
-                };
-                input::cannot(ctx, what, file, &e);
-                exit = Exit::FAILURE;
+    for name in &plan.files {
+        let file = match look(ctx, &plan, name) {
+            Ok(file) => file,
+            Err(failure) => {
+                exit = failure;
                 continue;
             }
         };
-        // Without a format names are shown as they are.
-        let show = |name: &[u8]| match &given {
-            Some(_) => quote::quoted(name, quote_style(ctx)),
-            None => name.to_vec(),
+        let format = match &plan.printf {
+            Some(text) => Cow::Owned(unescape(ctx, text)),
+            None => Cow::Borrowed(plan.format_for(&file)),
         };
-        let mut quoted = show(file);
-        if stat.kind == Kind::Symlink
-            && let Ok(t) = std::fs::read_link(&path)
-        {
-            quoted.extend_from_slice(b" -> ");
-            quoted.extend_from_slice(&show(box_sys::path::to_bytes(&t)));
-        }
-        let f = File { name: file, quoted, stat, mount: b"/".to_vec() };
         let mut out = Vec::new();
-        let ok = match &given {
-            Some((id, format)) => {
-                let format = if *id == 'c' {
-                    [format.as_slice(), b"\n"].concat()
-                } else {
-                    unescape(ctx, format)
-                };
-                expand(ctx, &mut out, &format, &f, p.has('f'), &zone, &mut names)
-            }
-            None => {
-                let format = match (p.has('f'), p.has('t')) {
-                    (true, true) => FS_TERSE,
-                    (true, false) => FS_DEFAULT,
-                    (false, true) => TERSE,
-                    _ if matches!(stat.kind, Kind::CharDevice | Kind::BlockDevice) => {
-                        DEFAULT_DEVICE
-                    }
-                    _ => DEFAULT,
-                };
-                expand(ctx, &mut out, format, &f, p.has('f'), &zone, &mut names)
-            }
-        };
-        if ctx.stdout.write_all(&out).is_err() {
-            return Exit::FAILURE;
+        let shown = expand(&mut out, &format, &file, &plan, &mut names);
+        if let Err(directive) = &shown {
+            ctx.error_bytes(&[b"'", directive, b"': invalid directive"]);
         }
-        if !ok {
+        if ctx.stdout.write_all(&out).is_err() || shown.is_err() {
             return Exit::FAILURE;
         }
     }
     exit
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    if p.operands.is_empty() {
+        return Err(input::missing_operand(ctx, None));
+    }
+    let last = p.last_of(&[Flag::Format, Flag::Printf]);
+    let given = |flag: Flag| p.last(flag).filter(|_| last == Some(flag));
+    let file_system = p.has(Flag::FileSystem);
+    Ok(Plan {
+        format: given(Flag::Format).map(|f| [f, b"\n"].concat()),
+        printf: given(Flag::Printf).map(<[u8]>::to_vec),
+        terse: p.has(Flag::Terse),
+        file_system,
+        follow: p.has(Flag::Dereference) || file_system,
+        quoting: quote_style(ctx),
+        zone: clock::zone(ctx.env.get(b"TZ")),
+        files: p.operands,
+    })
+}
+
+/// What is known of a file.
+fn look<'f>(ctx: &mut Ctx<'_>, plan: &Plan, name: &'f [u8]) -> Result<File<'f>, Exit> {
+    let path = ctx.path(name);
+    let result = match name {
+        b"-" => meta::stat(std::path::Path::new("/dev/stdin"), true),
+        _ => meta::stat(&path, plan.follow),
+    };
+    let stat = result.map_err(|e| {
+        let what = match plan.file_system {
+            true => "cannot read file system information for",
+            false => "cannot statx",
+        };
+        input::cannot(ctx, what, name, &e)
+    })?;
+    // Without a format names are shown as they are.
+    let show = |name: &[u8]| match plan.format.is_some() || plan.printf.is_some() {
+        true => quote::quoted(name, plan.quoting),
+        false => name.to_vec(),
+    };
+    let mut quoted = show(name);
+    if stat.kind == Kind::Symlink
+        && let Ok(target) = std::fs::read_link(&path)
+    {
+        quoted.extend_from_slice(b" -> ");
+        quoted.extend_from_slice(&show(box_sys::path::to_bytes(&target)));
+    }
+    Ok(File { name, quoted, stat, mount: b"/".to_vec() })
+}
+
+impl Plan {
+    fn format_for(&self, file: &File<'_>) -> &[u8] {
+        if let Some(format) = &self.format {
+            return format;
+        }
+        match (self.file_system, self.terse) {
+            (true, true) => FS_TERSE,
+            (true, false) => FS_DEFAULT,
+            (false, true) => TERSE,
+            _ if matches!(file.stat.kind, Kind::CharDevice | Kind::BlockDevice) => DEFAULT_DEVICE,
+            _ => DEFAULT,
+        }
+    }
 }
 
 fn quote_style(ctx: &Ctx<'_>) -> quote::Style {
@@ -225,14 +266,12 @@ enum Value {
 }
 
 fn expand(
-    ctx: &mut Ctx<'_>,
     out: &mut Vec<u8>,
     format: &[u8],
     f: &File<'_>,
-    file_system: bool,
-    zone: &Zone,
+    plan: &Plan,
     names: &mut Names,
-) -> bool {
+) -> Result<(), Vec<u8>> {
     let mut rest = format;
     while let Some(at) = memchr::memchr(b'%', rest) {
         out.extend_from_slice(&rest[..at]);
@@ -255,13 +294,15 @@ fn expand(
         let Some(&letter) = rest.get(end) else {
             out.push(b'%');
             out.extend_from_slice(rest);
-            return true;
+            return Ok(());
         };
         let flags = [&rest[..n], b"s"].concat();
         let Some(d) = printf::parse(&flags) else { break };
         let text = &rest[..=end];
-        let value =
-            if file_system { fs_value(letter, f) } else { value(letter, part, f, zone, names) };
+        let value = match plan.file_system {
+            true => fs_value(letter, f),
+            false => value(letter, part, f, &plan.zone, names),
+        };
         match value {
             Some(v) => {
                 // `%.3s` needs its precision only where asked for.
@@ -271,16 +312,12 @@ fn expand(
                 put(out, &spec, v);
             }
             None if letter == b'\n' => out.extend_from_slice(b"%\n"),
-            None => {
-                let shown = [b"%", text].concat();
-                ctx.error_bytes(&[b"'", &shown, b"': invalid directive"]);
-                return false;
-            }
+            None => return Err([b"%", text].concat()),
         }
         rest = &rest[end + 1..];
     }
     out.extend_from_slice(rest);
-    true
+    Ok(())
 }
 
 fn put(out: &mut Vec<u8>, spec: &printf::Spec, value: Value) {

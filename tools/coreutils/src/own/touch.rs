@@ -2,8 +2,10 @@
 
 use std::fs::OpenOptions;
 use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit, Sink};
 use box_sys::meta;
 
@@ -12,29 +14,51 @@ use crate::common::{clock, input, quote};
 use box_text::time::civil;
 use box_text::time::parse::parse;
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    AccessOnly,
+    Date,
+    Ignored,
+    ModificationOnly,
+    NoCreate,
+    NoDereference,
+    Reference,
+    Stamp,
+    Time,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... FILE...",
     about: "Update the access and modification times of each FILE to the current time.\nA FILE argument that does not exist is created empty, unless -c or -h is supplied.",
     options: &[
-        Opt::flag('a', "", "change only the access time"),
-        Opt::flag('c', "no-create", "do not create any files"),
-        Opt::value('d', "date", "STRING", "parse STRING and use it instead of current time"),
-        Opt::flag('f', "", "(ignored)"),
-        Opt::flag(
+        Opt::new(Flag::AccessOnly, 'a', "", "change only the access time"),
+        Opt::new(Flag::NoCreate, 'c', "no-create", "do not create any files"),
+        Opt::new(Flag::Date, 'd', "date", "parse STRING and use it instead of current time")
+            .takes("STRING"),
+        Opt::new(Flag::Ignored, 'f', "", "(ignored)"),
+        Opt::new(
+            Flag::NoDereference,
             'h',
             "no-dereference",
             "affect each symbolic link instead of any referenced file",
         ),
-        Opt::flag('m', "", "change only the modification time"),
-        Opt::value('r', "reference", "FILE", "use this file's times instead of current time"),
-        Opt::value('t', "", "STAMP", "use [[CC]YY]MMDDhhmm[.ss] instead of current time"),
-        Opt::value(
-            '\u{1}',
+        Opt::new(Flag::ModificationOnly, 'm', "", "change only the modification time"),
+        Opt::new(
+            Flag::Reference,
+            'r',
+            "reference",
+            "use this file's times instead of current time",
+        )
+        .takes("FILE"),
+        Opt::new(Flag::Stamp, 't', "", "use [[CC]YY]MMDDhhmm[.ss] instead of current time")
+            .takes("STAMP"),
+        Opt::long(
+            Flag::Time,
             "time",
-            "WORD",
             "change the specified time: access, atime, use (like -a),\nmodify, mtime (like -m)",
         )
-        .long_only(),
+        .takes("WORD"),
     ],
     after: "",
     posix_order: false,
@@ -48,111 +72,128 @@ fn nanos((seconds, nanos): (i64, u32)) -> u64 {
         .saturating_add(u64::from(nanos))
 }
 
+/// Which times are set, and to what.
+struct Plan {
+    access: bool,
+    modify: bool,
+    times: (u64, u64),
+    /// The times are not just the current ones.
+    given: bool,
+    create: bool,
+    follow: bool,
+    files: Vec<Vec<u8>>,
+}
+
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
+    let plan = match plan(ctx, args) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
     };
-    let (mut access, mut modify) = (p.has('a'), p.has('m'));
-    for word in p.all('\u{1}') {
+    let mut exit = Exit::SUCCESS;
+    for file in &plan.files {
+        if file == b"-" {
+            touch_stdout(ctx, &plan);
+        } else if let Err((what, e)) = touch(&ctx.path(file), file, &plan) {
+            exit = input::cannot(ctx, what, file, &e);
+        }
+    }
+    exit
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let (mut access, mut modify) = (p.has(Flag::AccessOnly), p.has(Flag::ModificationOnly));
+    for word in p.all(Flag::Time) {
         match word {
             b"access" | b"atime" | b"use" => access = true,
             b"modify" | b"mtime" => modify = true,
             other => {
-                input::usage_error(
-                    ctx,
-                    &[b"invalid argument ", &quote::always(other), b" for '--time'"],
-                );
-                return Exit::FAILURE;
+                let shown = quote::always(other);
+                let parts: &[&[u8]] = &[b"invalid argument ", &shown, b" for '--time'"];
+                return Err(input::usage_error(ctx, parts));
             }
         }
     }
     if !access && !modify {
         (access, modify) = (true, true);
     }
-    let zone = clock::zone(ctx.env.get(b"TZ"));
-    let sources = ['t'].iter().chain(['r'].iter()).filter(|c| p.has(**c)).count()
-        + usize::from(p.has('d') && p.has('t'));
-    if sources > 1 {
-        input::usage_error(ctx, &[b"cannot specify times from more than one source"]);
-        return Exit::FAILURE;
+    if p.has(Flag::Stamp) && (p.has(Flag::Reference) || p.has(Flag::Date)) {
+        let parts: &[&[u8]] = &[b"cannot specify times from more than one source"];
+        return Err(input::usage_error(ctx, parts));
     }
-    let now = clock::now();
-    let mut times = (nanos(now), nanos(now));
-    let mut given = false;
-    let mut base = (now, now);
-    if let Some(file) = p.last('r') {
-        match meta::stat(&ctx.path(file), !p.has('h')) {
-            Ok(s) => {
-                times = (s.atime, s.mtime);
-                base = (civil::split_nanos(s.atime), civil::split_nanos(s.mtime));
-                given = true;
-            }
-            Err(e) => {
-                input::cannot(ctx, "failed to get attributes of", file, &e);
-                return Exit::FAILURE;
-            }
-        }
-    }
-    if let Some(text) = p.last('d') {
-        let parsed =
-            (parse(text, base.0, &zone, clock::read), parse(text, base.1, &zone, clock::read));
-        let (Some(a), Some(m)) = parsed else {
-            ctx.error_bytes(&[b"invalid date format ", &quote::always(text)]);
-            return Exit::FAILURE;
-        };
-        times = (nanos(a), nanos(m));
-        given = true;
-    }
-    if let Some(text) = p.last('t') {
-        let Some(t) = date::touch_time(text, &zone) else {
-            ctx.error_bytes(&[b"invalid date format ", &quote::always(text)]);
-            return Exit::FAILURE;
-        };
-        times = (nanos(t), nanos(t));
-        given = true;
-    }
+    let times = times(ctx, &p)?;
     if p.operands.is_empty() {
-        input::usage_error(ctx, &[b"missing file operand"]);
-        return Exit::FAILURE;
+        return Err(input::usage_error(ctx, &[b"missing file operand"]));
     }
-    let mut exit = Exit::SUCCESS;
-    for file in &p.operands {
-        if file == b"-" {
-            if let Sink::File(f) = ctx.stdout.sink() {
-                let t =
-                    std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_nanos(times.1);
-                let _ = f.set_modified(t);
-            }
-            continue;
-        }
-        let path = ctx.path(file);
-        let follow = !p.has('h');
-        if meta::stat(&path, follow).is_err() {
-            if p.has('c') || p.has('h') {
-                continue;
-            }
-            if let Err(e) = create(&path, file) {
-                input::cannot(ctx, "cannot touch", file, &e);
-                exit = Exit::FAILURE;
-                continue;
-            }
-            // A new file has the current times already.
-            if !given && access && modify {
-                continue;
-            }
-        }
-        let (a, m) = (access.then_some(times.0), modify.then_some(times.1));
-        if let Err(e) = meta::set_times(&path, a, m, follow) {
-            let text: &str = if given { "setting times of" } else { "cannot touch" };
-            input::cannot(ctx, text, file, &e);
-            exit = Exit::FAILURE;
-        }
-    }
-    exit
+    let now = nanos(clock::now());
+    let follow = !p.has(Flag::NoDereference);
+    Ok(Plan {
+        access,
+        modify,
+        times: times.unwrap_or((now, now)),
+        given: times.is_some(),
+        create: follow && !p.has(Flag::NoCreate),
+        follow,
+        files: p.operands,
+    })
 }
 
-fn create(path: &std::path::Path, name: &[u8]) -> io::Result<()> {
+/// Access and modification time as they are given.
+fn times(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Option<(u64, u64)>, Exit> {
+    let zone = clock::zone(ctx.env.get(b"TZ"));
+    let invalid = |ctx: &mut Ctx<'_>, text: &[u8]| {
+        input::failure(ctx, &[b"invalid date format ", &quote::always(text)])
+    };
+    if let Some(text) = p.last(Flag::Stamp) {
+        let time = date::touch_time(text, &zone).ok_or_else(|| invalid(ctx, text))?;
+        return Ok(Some((nanos(time), nanos(time))));
+    }
+    let mut times = None;
+    let now = clock::now();
+    // What `-d` is relative to.
+    let mut base = (now, now);
+    if let Some(file) = p.last(Flag::Reference) {
+        let stat = meta::stat(&ctx.path(file), !p.has(Flag::NoDereference))
+            .map_err(|e| input::cannot(ctx, "failed to get attributes of", file, &e))?;
+        times = Some((stat.atime, stat.mtime));
+        base = (civil::split_nanos(stat.atime), civil::split_nanos(stat.mtime));
+    }
+    if let Some(text) = p.last(Flag::Date) {
+        let at = |base| parse(text, base, &zone, clock::read);
+        let (Some(access), Some(modify)) = (at(base.0), at(base.1)) else {
+            return Err(invalid(ctx, text));
+        };
+        times = Some((nanos(access), nanos(modify)));
+    }
+    Ok(times)
+}
+
+fn touch_stdout(ctx: &Ctx<'_>, plan: &Plan) {
+    if let Sink::File(f) = ctx.stdout.sink() {
+        let modified = Duration::from_nanos(plan.times.1);
+        let _ = f.set_modified(SystemTime::UNIX_EPOCH + modified);
+    }
+}
+
+/// Creates a file or sets its times; what cannot be done, and why.
+fn touch(path: &Path, name: &[u8], plan: &Plan) -> Result<(), (&'static str, io::Error)> {
+    if meta::stat(path, plan.follow).is_err() {
+        if !plan.create {
+            return Ok(());
+        }
+        create(path, name).map_err(|e| ("cannot touch", e))?;
+        // A new file has the current times already.
+        if !plan.given && plan.access && plan.modify {
+            return Ok(());
+        }
+    }
+    let access = plan.access.then_some(plan.times.0);
+    let modify = plan.modify.then_some(plan.times.1);
+    let what = if plan.given { "setting times of" } else { "cannot touch" };
+    meta::set_times(path, access, modify, plan.follow).map_err(|e| (what, e))
+}
+
+fn create(path: &Path, name: &[u8]) -> io::Result<()> {
     if name.is_empty() || name.ends_with(b"/") {
         return Err(io::ErrorKind::NotFound.into());
     }

@@ -29,100 +29,111 @@ fn size_text(plan: &Plan, s: &Stat) -> String {
     }
 }
 
-pub(super) fn show(out: &mut Vec<u8>, plan: &Plan, names: &mut Names, entries: &[Entry]) {
-    let unknown = || "?".to_string();
-    let mut rows: Vec<[String; 7]> = Vec::with_capacity(entries.len());
-    for e in entries {
-        let mut user =
-            |s: &Stat| if plan.numeric { s.uid.to_string() } else { names.show_user(s.uid) };
-        let (owner, author) = (
-            e.stat.as_ref().map_or_else(unknown, &mut user),
-            e.stat.as_ref().map_or_else(unknown, &mut user),
-        );
-        let group = e.stat.as_ref().map_or_else(unknown, |s| {
-            if plan.numeric { s.gid.to_string() } else { names.show_group(s.gid) }
-        });
-        rows.push([
-            e.stat.as_ref().map_or_else(unknown, |s| s.ino.to_string()),
-            e.stat.as_ref().map_or_else(unknown, |s| plan.block_scale.show(blocks(s) * 512)),
-            e.stat.as_ref().map_or_else(unknown, |s| s.nlink.to_string()),
+/// The cells of a row that are lined up.
+struct Row {
+    inode: String,
+    blocks: String,
+    links: String,
+    owner: String,
+    group: String,
+    author: String,
+    size: String,
+}
+
+impl Row {
+    fn of(plan: &Plan, names: &mut Names, stat: Option<&Stat>) -> Row {
+        let Some(s) = stat else {
+            let unknown = || "?".to_string();
+            return Row {
+                inode: unknown(),
+                blocks: unknown(),
+                links: unknown(),
+                owner: unknown(),
+                group: unknown(),
+                author: unknown(),
+                size: unknown(),
+            };
+        };
+        let owner = if plan.numeric { s.uid.to_string() } else { names.show_user(s.uid) };
+        Row {
+            inode: s.ino.to_string(),
+            blocks: plan.block_scale.show(blocks(s) * 512),
+            links: s.nlink.to_string(),
+            author: owner.clone(),
             owner,
-            group,
-            author,
-            e.stat.as_ref().map_or_else(unknown, |s| size_text(plan, s)),
-        ]);
+            group: if plan.numeric { s.gid.to_string() } else { names.show_group(s.gid) },
+            size: size_text(plan, s),
+        }
     }
-    let mut widths = [0; 7];
-    for r in &rows {
-        widths.iter_mut().zip(r).for_each(|(w, c)| *w = (*w).max(c.len()));
-    }
-    let time_width = entries
-        .iter()
-        .filter_map(|e| e.stat.as_ref())
-        .map(|s| time_text(plan, plan.time_of(s)).len())
-        .max()
-        .unwrap_or(1);
+}
+
+/// The widest cell of a column.
+fn widest(rows: &[Row], cell: fn(&Row) -> &String) -> usize {
+    rows.iter().map(|row| cell(row).len()).max().unwrap_or(0)
+}
+
+pub(super) fn show(out: &mut Vec<u8>, plan: &Plan, names: &mut Names, entries: &[Entry]) {
+    let rows: Vec<Row> = entries.iter().map(|e| Row::of(plan, names, e.stat.as_ref())).collect();
+    // Numbers are aligned right, names left.
+    let number = |out: &mut Vec<u8>, row: &Row, cell: fn(&Row) -> &String, width: usize| {
+        out.extend_from_slice(format!("{:>width$} ", cell(row)).as_bytes());
+    };
+    let name = |out: &mut Vec<u8>, row: &Row, cell: fn(&Row) -> &String, width: usize| {
+        if plan.numeric {
+            number(out, row, cell, width);
+        } else {
+            out.extend_from_slice(format!("{:<width$} ", cell(row)).as_bytes());
+        }
+    };
+    let column = |cell: fn(&Row) -> &String| (cell, widest(&rows, cell));
+    let before = [(plan.inode, column(|r| &r.inode)), (plan.blocks, column(|r| &r.blocks))];
+    let people = [
+        (plan.owner, column(|r| &r.owner)),
+        (plan.group, column(|r| &r.group)),
+        (plan.author, column(|r| &r.author)),
+    ];
+    let (links, size) = (column(|r| &r.links), column(|r| &r.size));
+    let times = entries.iter().filter_map(|e| e.stat.as_ref());
+    let time_width = times.map(|s| time_text(plan, plan.time_of(s)).len()).max().unwrap_or(1);
     let quotes = plan.aligns_quotes() && entries.iter().any(Entry::has_quotes);
-    for (e, r) in entries.iter().zip(&rows) {
-        let right = |out: &mut Vec<u8>, i: usize| {
-            out.extend_from_slice(format!("{:>w$} ", r[i], w = widths[i]).as_bytes())
-        };
-        // Names are aligned left, numbers right.
-        let left = |out: &mut Vec<u8>, i: usize| {
-            if plan.numeric {
-                out.extend_from_slice(format!("{:>w$} ", r[i], w = widths[i]).as_bytes());
-            } else {
-                out.extend_from_slice(format!("{:<w$} ", r[i], w = widths[i]).as_bytes());
-            }
-        };
-        if plan.inode {
-            right(out, 0);
+    for (entry, row) in entries.iter().zip(&rows) {
+        for (_, (cell, width)) in before.iter().filter(|(shown, _)| *shown) {
+            number(out, row, *cell, *width);
         }
-        if plan.blocks {
-            right(out, 1);
-        }
-        let mode = e.stat.as_ref().map_or_else(|| "??????????".to_string(), mode_string);
+        let mode = entry.stat.as_ref().map_or_else(|| "??????????".to_string(), mode_string);
         out.extend_from_slice(mode.as_bytes());
         out.push(b' ');
-        right(out, 2);
-        if plan.owner {
-            left(out, 3);
-        }
-        if plan.group {
-            left(out, 4);
-        }
-        if plan.author {
-            left(out, 5);
+        number(out, row, links.0, links.1);
+        for (_, (cell, width)) in people.iter().filter(|(shown, _)| *shown) {
+            name(out, row, *cell, *width);
         }
         if plan.context {
             out.extend_from_slice(b"? ");
         }
-        right(out, 6);
-        let time =
-            e.stat.as_ref().map_or_else(|| b"?".to_vec(), |s| time_text(plan, plan.time_of(s)));
-        if e.stat.is_some() {
-            out.extend_from_slice(&time);
-        } else {
-            out.resize(out.len() + time_width.saturating_sub(1), b' ');
-            out.push(b'?');
-        }
-        out.push(b' ');
-        // The link itself bears no indicator here: its target does.
-        if e.kind == Some(Kind::Symlink) && e.target.is_some() {
-            name(out, plan, e, quotes, Indicator::None);
-        } else {
-            name(out, plan, e, quotes, plan.indicator);
-        }
-        if let Some((text, target)) = &e.target {
-            out.extend_from_slice(b" -> ");
-            let shown = plan.display(text);
-            let code = plan.colors.as_ref().and_then(|c| c.of_target(text, target.as_ref()));
-            push_color(out, plan, code, &shown);
-            if let Some(mark) = entry::mark(target.map(|t| t.kind), target.as_ref(), plan.indicator)
-            {
-                out.push(mark);
+        number(out, row, size.0, size.1);
+        match &entry.stat {
+            Some(s) => out.extend_from_slice(&time_text(plan, plan.time_of(s))),
+            None => {
+                out.resize(out.len() + time_width.saturating_sub(1), b' ');
+                out.push(b'?');
             }
         }
+        out.push(b' ');
+        name_and_target(out, plan, entry, quotes);
         out.push(plan.end);
     }
+}
+
+/// A name, and what it points to.
+fn name_and_target(out: &mut Vec<u8>, plan: &Plan, entry: &Entry, quotes: bool) {
+    // The link itself bears no indicator here: its target does.
+    let is_link = entry.kind == Some(Kind::Symlink) && entry.target.is_some();
+    let indicator = if is_link { Indicator::None } else { plan.indicator };
+    name(out, plan, entry, quotes, indicator);
+    let Some((text, target)) = &entry.target else { return };
+    out.extend_from_slice(b" -> ");
+    let shown = plan.display(text);
+    let code = plan.colors.as_ref().and_then(|c| c.of_target(text, target.as_ref()));
+    push_color(out, plan, code, &shown);
+    out.extend(entry::mark(target.map(|t| t.kind), target.as_ref(), plan.indicator));
 }

@@ -17,11 +17,11 @@ mod options;
 use std::io::Write;
 
 use box_applet::{Ctx, Exit};
-use box_sys::{Kind, meta};
+use box_sys::{Kind, Stat, meta};
 
 use crate::common::{input, names::Names, paths, quote};
 use entry::Entry;
-use options::{Follow, Format, Plan};
+use options::{Follow, Format, Plan, Wrong};
 
 /// Trouble with an operand, and with something below one.
 const MINOR: u8 = 1;
@@ -56,13 +56,10 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], default: Option<Format>) -> Exit {
     };
     let plan = match Plan::new(ctx, &p, default) {
         Ok(plan) => plan,
-        Err(m) => {
-            // An unknown word of an option ends with 1 in GNU, by argmatch's own default.
-            if m.starts_with(b"invalid argument") {
-                input::usage_error(ctx, &[&m]);
-                return Exit::FAILURE;
-            }
-            ctx.error_bytes(&[&m]);
+        // An unknown word of an option ends with 1 in GNU, by argmatch's own default.
+        Err(Wrong::Word(text)) => return input::usage_error(ctx, &[&text]),
+        Err(Wrong::Other(text)) => {
+            ctx.error_bytes(&[&text]);
             return Exit::USAGE;
         }
     };
@@ -87,47 +84,53 @@ impl List<'_, '_> {
         ok
     }
 
+    /// Lists the operands: files first, then what is in the directories.
     fn operands(&mut self, operands: &[Vec<u8>]) {
         let (mut files, mut dirs) = (Vec::new(), Vec::new());
-        for o in operands {
-            let path = self.ctx.path(o);
-            let follow = match self.plan.follow {
-                Follow::Always | Follow::Operands => true,
-                Follow::OperandDirs => meta::stat(&path, true).is_ok_and(|s| s.kind == Kind::Dir),
-                Follow::Never => false,
-            };
-            let stat = meta::stat(&path, follow).or_else(|e| {
-                if follow && self.plan.follow != Follow::Always {
-                    meta::stat(&path, false)
-                } else {
-                    Err(e)
-                }
-            });
-            match stat {
-                Ok(s) => {
-                    let e = Entry::new(&self.plan, self.ctx, o.clone(), o, Some(s));
-                    if s.kind == Kind::Dir && !self.plan.directory {
-                        dirs.push(e)
-                    } else {
-                        files.push(e)
-                    }
+        for operand in operands {
+            match self.stat_operand(operand) {
+                Ok(stat) => {
+                    let name = operand.clone();
+                    let entry = Entry::new(&self.plan, self.ctx, name, operand, Some(stat));
+                    let lists = stat.kind == Kind::Dir && !self.plan.directory;
+                    if lists { dirs.push(entry) } else { files.push(entry) }
                 }
                 Err(e) => {
                     self.flush();
-                    input::cannot(self.ctx, "cannot access", o, &e);
+                    input::cannot(self.ctx, "cannot access", operand, &e);
                     self.trouble(SERIOUS);
                 }
             }
         }
         self.plan.sort(&mut files);
         self.plan.sort(&mut dirs);
-        let mut first = true;
         if !files.is_empty() {
-            first = false;
             self.show(&files);
         }
         let headers = operands.len() > 1 || self.plan.recursive;
-        // Directories still to list, the next one last; whether it was an operand.
+        self.directories(dirs, headers, files.is_empty());
+    }
+
+    /// The status of an operand or, as the options say, of what it points to.
+    fn stat_operand(&self, operand: &[u8]) -> std::io::Result<Stat> {
+        let path = self.ctx.path(operand);
+        let follow = match self.plan.follow {
+            Follow::Always | Follow::Operands => true,
+            Follow::OperandDirs => meta::stat(&path, true).is_ok_and(|s| s.kind == Kind::Dir),
+            Follow::Never => false,
+        };
+        meta::stat(&path, follow).or_else(|e| {
+            if follow && self.plan.follow != Follow::Always {
+                meta::stat(&path, false)
+            } else {
+                Err(e)
+            }
+        })
+    }
+
+    /// Lists directories and, with `-R`, those in them.
+    fn directories(&mut self, dirs: Vec<Entry>, headers: bool, mut first: bool) {
+        // Those still to list, the next one last; whether each was an operand.
         let mut todo: Vec<(Vec<u8>, bool)> =
             dirs.into_iter().rev().map(|d| (d.name, true)).collect();
         while let Some((dir, operand)) = todo.pop() {
@@ -141,23 +144,12 @@ impl List<'_, '_> {
                 }
             };
             if headers {
-                if !first {
-                    self.out.push(b'\n');
-                }
-                // A colon in a name is quoted, so that the header's own stands out.
-                let style = self.plan.quoting;
-                let shown = if style == quote::Style::ShellEscape {
-                    quote::colon(&dir)
-                } else {
-                    quote::quoted(&dir, style)
-                };
-                self.out.extend_from_slice(&shown);
-                self.out.extend_from_slice(b":\n");
+                self.header(&dir, first);
             }
             first = false;
             if self.plan.format == Format::Long || self.plan.blocks {
-                let total: u64 =
-                    entries.iter().filter_map(|e| e.stat.as_ref()).map(super::stat::blocks).sum();
+                let stats = entries.iter().filter_map(|e| e.stat.as_ref());
+                let total: u64 = stats.map(super::stat::blocks).sum();
                 let shown = self.plan.block_scale.show(total * 512);
                 self.out.extend_from_slice(format!("total {shown}").as_bytes());
                 self.out.push(self.plan.end);
@@ -173,6 +165,20 @@ impl List<'_, '_> {
                 todo.extend(below.map(|e| (paths::join(&dir, &e.name), false)));
             }
         }
+    }
+
+    /// `DIR:` before what is in it.
+    fn header(&mut self, dir: &[u8], first: bool) {
+        if !first {
+            self.out.push(b'\n');
+        }
+        // A colon in a name is quoted, so that the header's own stands out.
+        let shown = match self.plan.quoting {
+            quote::Style::ShellEscape => quote::colon(dir),
+            style => quote::quoted(dir, style),
+        };
+        self.out.extend_from_slice(&shown);
+        self.out.extend_from_slice(b":\n");
     }
 
     fn read(&mut self, dir: &[u8]) -> std::io::Result<Vec<Entry>> {

@@ -1,0 +1,273 @@
+//! Trees as drawings.
+
+use box_applet::Ctx;
+use box_sys::{Kind, Stat};
+use box_text::time::{civil, strftime};
+
+use super::list::{Item, list};
+use super::{Flag, Open, Options, Totals, directory};
+use crate::common::{clock, names::Names, paths};
+
+/// What the lines in front of names are made of.
+struct Lines {
+    bar: &'static str,
+    blank: &'static str,
+    branch: &'static str,
+    last: &'static str,
+}
+
+impl Lines {
+    fn of(o: &Options) -> Lines {
+        if o.p.has(Flag::NoIndent) {
+            Lines { bar: "", blank: "", branch: "", last: "" }
+        } else if o.unicode {
+            // The bar is followed by two no-break spaces, as the original draws it.
+            Lines {
+                bar: "\u{2502}\u{a0}\u{a0} ",
+                blank: "    ",
+                branch: "\u{251c}\u{2500}\u{2500} ",
+                last: "\u{2514}\u{2500}\u{2500} ",
+            }
+        } else {
+            Lines { bar: "|   ", blank: "    ", branch: "|-- ", last: "`-- " }
+        }
+    }
+}
+
+struct Drawing<'o> {
+    options: &'o Options,
+    lines: Lines,
+    names: Names,
+    totals: Totals,
+    /// Of the root that is being drawn.
+    device: u64,
+    /// Directories that were entered, to notice loops through links.
+    seen: Vec<(u64, u64)>,
+    out: Vec<u8>,
+}
+
+/// All roots and the report; whether all were there.
+pub(super) fn trees(ctx: &Ctx<'_>, options: &Options) -> (Vec<u8>, bool) {
+    let mut drawing = Drawing {
+        options,
+        lines: Lines::of(options),
+        names: Names::load(),
+        totals: Totals::default(),
+        device: 0,
+        seen: Vec::new(),
+        out: Vec::new(),
+    };
+    let mut all_found = true;
+    for root in &options.p.operands {
+        match directory(ctx, root) {
+            Some(stat) => drawing.root(ctx, root, &stat),
+            None => {
+                // That a file is no directory is no failure.
+                all_found &= drawing.totals.add_root(ctx, root);
+                drawing.out.extend_from_slice(root);
+                drawing.out.extend_from_slice(b"  [error opening dir]\n");
+            }
+        }
+    }
+    if !options.p.has(Flag::Noreport) {
+        drawing.report();
+    }
+    (drawing.out, all_found)
+}
+
+impl Drawing<'_> {
+    fn report(&mut self) {
+        let Totals { dirs, files } = self.totals;
+        let noun = if dirs == 1 { "directory" } else { "directories" };
+        let mut line = format!("\n{dirs} {noun}");
+        if !self.options.p.has(Flag::Directories) {
+            let noun = if files == 1 { "file" } else { "files" };
+            line.push_str(&format!(", {files} {noun}"));
+        }
+        line.push('\n');
+        self.out.extend_from_slice(line.as_bytes());
+    }
+
+    fn root(&mut self, ctx: &Ctx<'_>, root: &[u8], stat: &Stat) {
+        let o = self.options;
+        let details = details(o, &mut self.names, stat);
+        self.out.extend_from_slice(&details);
+        self.out.extend_from_slice(&name_of(o, root));
+        if o.p.has(Flag::Classify) && !root.ends_with(b"/") {
+            self.out.push(b'/');
+        }
+        let entries = list(ctx, o, root).unwrap_or_default();
+        if let Some(note) = too_many(o, &entries) {
+            self.out.extend_from_slice(note.as_bytes());
+            self.out.push(b'\n');
+            self.totals.dirs += 1;
+            return;
+        }
+        self.out.push(b'\n');
+        // A root without entries does not count.
+        self.totals.dirs += u64::from(!entries.is_empty());
+        (self.device, self.seen) = (stat.dev, vec![(stat.dev, stat.ino)]);
+        self.below(ctx, Open { path: root.to_vec(), entries, next: 0 });
+    }
+
+    fn below(&mut self, ctx: &Ctx<'_>, first: Open) {
+        let mut stack = vec![first];
+        while let Some(depth) = stack.len().checked_sub(1) {
+            let top = &mut stack[depth];
+            if top.next == top.entries.len() {
+                stack.pop();
+                continue;
+            }
+            top.next += 1;
+            let (top, above) = (&stack[depth], &stack[..depth]);
+            let item = &top.entries[top.next - 1];
+            let path = paths::join(&top.path, &item.name);
+            let (children, note) = self.enter(ctx, item, &path, depth);
+            for open in above {
+                let is_done = open.next == open.entries.len();
+                let line = if is_done { self.lines.blank } else { self.lines.bar };
+                self.out.extend_from_slice(line.as_bytes());
+            }
+            let is_last = top.next == top.entries.len();
+            let line = if is_last { self.lines.last } else { self.lines.branch };
+            self.out.extend_from_slice(line.as_bytes());
+            self.item(item, &path);
+            self.out.extend_from_slice(note.as_bytes());
+            self.out.push(b'\n');
+            self.totals.add(item);
+            if let Some(entries) = children {
+                stack.push(Open { path, entries, next: 0 });
+            }
+        }
+    }
+
+    /// What an entry holds, if it is a directory to go down into; and what is said behind it.
+    fn enter(
+        &mut self,
+        ctx: &Ctx<'_>,
+        item: &Item,
+        path: &[u8],
+        depth: usize,
+    ) -> (Option<Vec<Item>>, String) {
+        let o = self.options;
+        let nothing = (None, String::new());
+        if !item.enters(o.p.has(Flag::FollowLinks)) {
+            return nothing;
+        }
+        let stat = item.target.as_ref().and_then(|t| t.1).unwrap_or(item.stat);
+        let id = (stat.dev, stat.ino);
+        if item.stat.kind == Kind::Symlink && stat.ino != 0 && self.seen.contains(&id) {
+            return (None, "  [recursive, not followed]".to_string());
+        }
+        let elsewhere = o.p.has(Flag::OneFileSystem) && stat.dev != self.device;
+        if depth + 1 >= o.level || elsewhere {
+            return nothing;
+        }
+        let Ok(entries) = list(ctx, o, path) else {
+            return (None, "  [error opening dir]".to_string());
+        };
+        if let Some(note) = too_many(o, &entries) {
+            return (None, note);
+        }
+        self.seen.push(id);
+        (Some(entries), String::new())
+    }
+
+    /// A name with what is said about it.
+    fn item(&mut self, item: &Item, path: &[u8]) {
+        let o = self.options;
+        let details = details(o, &mut self.names, &item.stat);
+        self.out.extend_from_slice(&details);
+        let shown = if o.p.has(Flag::FullPath) { path } else { &item.name };
+        self.out.extend_from_slice(&name_of(o, shown));
+        match &item.target {
+            Some((text, stat)) => {
+                self.out.extend_from_slice(b" -> ");
+                self.out.extend_from_slice(&name_of(o, text));
+                self.out.extend_from_slice(stat.map_or(b"", |s| mark(o, &s)));
+            }
+            None => self.out.extend_from_slice(mark(o, &item.stat)),
+        }
+    }
+}
+
+/// What is said of a directory with more entries than `--filelimit`.
+fn too_many(o: &Options, entries: &[Item]) -> Option<String> {
+    let n = entries.len();
+    let exceeds = o.limit.is_some_and(|limit| n > limit);
+    exceeds.then(|| format!("  [{n} entries exceeds filelimit, not opening dir]"))
+}
+
+/// `[drwxr-xr-x user 4.0K]` and the like.
+fn details(o: &Options, names: &mut Names, s: &Stat) -> Vec<u8> {
+    let mut parts: Vec<String> = Vec::new();
+    if o.p.has(Flag::Protections) {
+        parts.push(crate::own::stat::mode_string(s));
+    }
+    if o.p.has(Flag::Owner) {
+        parts.push(format!("{:<8}", names.show_user(s.uid)));
+    }
+    if o.p.has(Flag::Group) {
+        parts.push(format!("{:<8}", names.show_group(s.gid)));
+    }
+    if o.p.has(Flag::HumanSize) {
+        parts.push(format!("{:>4}", box_text::number::human(s.size, 1024)));
+    } else if o.p.has(Flag::Size) {
+        parts.push(format!("{:>11}", s.size));
+    }
+    if o.p.has(Flag::Date) {
+        let (t, n) = civil::split_nanos(s.mtime);
+        let recent = clock::now().0 - t < 31_556_952 / 2;
+        let mut text = Vec::new();
+        strftime::format(
+            &mut text,
+            if recent { b"%b %e %H:%M" } else { b"%b %e  %Y" },
+            &o.zone.broken(t, n),
+        );
+        parts.push(String::from_utf8_lossy(&text).into_owned());
+    }
+    if parts.is_empty() { Vec::new() } else { format!("[{}]  ", parts.join(" ")).into_bytes() }
+}
+
+/// A name as it is shown: characters that do not print become escapes or question marks; in a locale that has ASCII
+/// only, spaces, backslashes and all bytes beyond, too.
+fn name_of(o: &Options, name: &[u8]) -> Vec<u8> {
+    let quoted = o.p.has(Flag::Quoted);
+    let mut out = Vec::new();
+    if quoted {
+        out.push(b'"');
+    }
+    for &b in name {
+        match b {
+            b if o.p.has(Flag::Literal) => out.push(b),
+            b'"' if quoted => out.extend_from_slice(b"\\\""),
+            b' ' if !o.unicode && !quoted => out.extend_from_slice(b"\\ "),
+            b'\\' if !o.unicode => out.extend_from_slice(b"\\\\"),
+            0x07..=0x0d if !o.unicode => {
+                out.extend_from_slice(&[b'\\', b"abtnvfr"[usize::from(b - 0x07)]]);
+            }
+            0..=0x1f | 0x7f if o.p.has(Flag::QuestionMarks) => out.push(b'?'),
+            0x80.. if !o.unicode && o.p.has(Flag::QuestionMarks) => out.push(b'?'),
+            0..=0x1f | 0x7f => out.extend_from_slice(format!("\\{b:03o}").as_bytes()),
+            0x80.. if !o.unicode => out.extend_from_slice(format!("\\{b:03o}").as_bytes()),
+            b => out.push(b),
+        }
+    }
+    if quoted {
+        out.push(b'"');
+    }
+    out
+}
+
+fn mark(o: &Options, s: &Stat) -> &'static [u8] {
+    if !o.p.has(Flag::Classify) {
+        return b"";
+    }
+    match s.kind {
+        Kind::Dir => b"/",
+        Kind::Fifo => b"|",
+        Kind::Socket => b"=",
+        Kind::File if s.mode & 0o111 != 0 => b"*",
+        _ => b"",
+    }
+}

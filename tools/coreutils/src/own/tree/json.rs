@@ -1,0 +1,103 @@
+//! Trees as JSON: an object for each entry, directories with their contents.
+
+use box_applet::Ctx;
+use box_sys::Kind;
+
+use super::list::{Item, list};
+use super::{Flag, Open, Options, Totals, directory};
+use crate::common::{paths, quote};
+
+/// All roots and the report; whether all were there.
+pub(super) fn trees(ctx: &Ctx<'_>, options: &Options) -> (Vec<u8>, bool) {
+    let mut json = Json { options, totals: Totals::default(), out: String::from("[\n") };
+    let mut all_found = true;
+    for (i, root) in options.p.operands.iter().enumerate() {
+        if directory(ctx, root).is_some() {
+            if i > 0 {
+                json.out.push_str(",\n");
+            }
+            json.root(ctx, root);
+        } else {
+            all_found &= json.totals.add_root(ctx, root);
+            let name = quote::json(root);
+            json.out.push_str(&format!(
+                "  {{\"type\":\"directory\",\"name\":{name},\"error\":\"opening dir\"}}"
+            ));
+        }
+    }
+    if !options.p.has(Flag::Noreport) {
+        let Totals { dirs, files } = json.totals;
+        json.out.push_str(&format!(
+            "\n,\n  {{\"type\":\"report\",\"directories\":{dirs},\"files\":{files}}}\n"
+        ));
+    }
+    json.out.push_str("]\n");
+    (json.out.into_bytes(), all_found)
+}
+
+struct Json<'o> {
+    options: &'o Options,
+    totals: Totals,
+    out: String,
+}
+
+impl Json<'_> {
+    fn root(&mut self, ctx: &Ctx<'_>, root: &[u8]) {
+        let name = quote::json(root);
+        self.out.push_str(&format!("  {{\"type\":\"directory\",\"name\":{name},\"contents\":["));
+        self.totals.dirs += 1;
+        let entries = list(ctx, self.options, root).unwrap_or_default();
+        // Closing brackets are owed by what is on the stack.
+        let mut stack = vec![Open { path: root.to_vec(), entries, next: 0 }];
+        while let Some(depth) = stack.len().checked_sub(1) {
+            let top = &mut stack[depth];
+            let Some(item) = top.entries.get(top.next) else {
+                if !top.entries.is_empty() {
+                    self.out.push_str(&format!("\n{}", "  ".repeat(1 + depth)));
+                }
+                self.out.push_str("]}");
+                stack.pop();
+                continue;
+            };
+            self.out.push_str(if top.next > 0 { ",\n" } else { "\n" });
+            top.next += 1;
+            let path = paths::join(&top.path, &item.name);
+            self.item(item, &path, depth);
+            let is_open = item.stat.kind == Kind::Dir && depth + 1 < self.options.level;
+            let entries = match is_open {
+                true => list(ctx, self.options, &path).unwrap_or_default(),
+                false => Vec::new(),
+            };
+            if entries.is_empty() {
+                self.out.push('}');
+            } else {
+                self.out.push_str(",\"contents\":[");
+                stack.push(Open { path, entries, next: 0 });
+            }
+        }
+    }
+
+    /// The members of an entry's object, up to its contents.
+    fn item(&mut self, item: &Item, path: &[u8], depth: usize) {
+        let p = &self.options.p;
+        let kind = match item.stat.kind {
+            Kind::Dir => "directory",
+            Kind::Symlink => "link",
+            Kind::File => "file",
+            Kind::Fifo => "fifo",
+            Kind::Socket => "socket",
+            Kind::CharDevice => "char",
+            Kind::BlockDevice => "block",
+        };
+        let name = quote::json(if p.has(Flag::FullPath) { path } else { &item.name });
+        let indent = "  ".repeat(depth + 2);
+        self.out.push_str(&format!("{indent}{{\"type\":\"{kind}\",\"name\":{name}"));
+        if let Some((text, _)) = &item.target {
+            self.out.push_str(&format!(",\"target\":{}", quote::json(text)));
+        }
+        if p.has(Flag::Size) || p.has(Flag::HumanSize) {
+            self.out.push_str(&format!(",\"size\":{}", item.stat.size));
+        }
+        self.totals.add(item);
+    }
+}

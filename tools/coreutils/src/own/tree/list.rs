@@ -1,0 +1,110 @@
+//! The entries of directories that are shown.
+
+use box_applet::Ctx;
+use box_sys::{Kind, Stat, meta};
+
+use super::{Flag, Options};
+use crate::common::{paths, tree as walk};
+use crate::own::sort::version;
+
+/// An entry of a directory.
+pub(super) struct Item {
+    pub name: Vec<u8>,
+    pub stat: Stat,
+    /// Of a link: its text and what it points to.
+    pub target: Option<(Vec<u8>, Option<Stat>)>,
+}
+
+impl Item {
+    pub(super) fn enters(&self, follow: bool) -> bool {
+        self.stat.kind == Kind::Dir || follow && self.to_dir()
+    }
+
+    pub(super) fn to_dir(&self) -> bool {
+        self.target.as_ref().is_some_and(|t| t.1.is_some_and(|s| s.kind == Kind::Dir))
+    }
+}
+
+/// The entries of a directory that are shown, sorted.
+pub(super) fn list(ctx: &Ctx<'_>, o: &Options, dir: &[u8]) -> std::io::Result<Vec<Item>> {
+    let mut items = Vec::new();
+    for name in walk::entries(ctx, dir)? {
+        if name.starts_with(b".") && !o.p.has(Flag::All) {
+            continue;
+        }
+        let path = ctx.path(&paths::join(dir, &name));
+        let Ok(stat) = meta::stat(&path, false) else { continue };
+        let mut target = None;
+        if stat.kind == Kind::Symlink {
+            let text = std::fs::read_link(&path)
+                .map(|t| box_sys::path::to_bytes(&t).to_vec())
+                .unwrap_or_default();
+            target = Some((text, meta::stat(&path, true).ok()));
+        }
+        let item = Item { name, stat, target };
+        let dir_like = item.stat.kind == Kind::Dir || item.to_dir();
+        if o.p.has(Flag::Directories) && !dir_like {
+            continue;
+        }
+        if o.ignore.iter().any(|p| p.is_match(&item.name)) {
+            continue;
+        }
+        let filtered =
+            !o.only.is_empty() && (item.stat.kind != Kind::Dir || o.p.has(Flag::Matchdirs));
+        if filtered && !o.only.iter().any(|p| p.is_match(&item.name)) {
+            continue;
+        }
+        items.push(item);
+    }
+    sort(o, &mut items);
+    if o.p.has(Flag::Prune) {
+        items.retain(|i| {
+            i.stat.kind != Kind::Dir || holds_files(ctx, o, &paths::join(dir, &i.name))
+        });
+    }
+    if o.p.has(Flag::Reverse) {
+        items.reverse();
+    }
+    if o.p.has(Flag::Dirsfirst) {
+        items.sort_by_key(|i| i.stat.kind != Kind::Dir && !i.to_dir());
+    } else if o.p.has(Flag::Filesfirst) {
+        items.sort_by_key(|i| i.stat.kind == Kind::Dir || i.to_dir());
+    }
+    Ok(items)
+}
+
+fn sort(o: &Options, items: &mut [Item]) {
+    let how = o.p.last(Flag::Sort);
+    if o.p.has(Flag::ByTime) || how == Some(b"mtime") {
+        items.sort_by_key(|i| i.stat.mtime);
+    } else if o.p.has(Flag::ByChange) || how == Some(b"ctime") {
+        items.sort_by_key(|i| i.stat.ctime);
+    } else if o.p.has(Flag::ByVersion) || how == Some(b"version") {
+        items.sort_by(|a, b| version(&a.name, &b.name));
+    } else if how == Some(b"size") {
+        items.sort_by_key(|i| std::cmp::Reverse(i.stat.size));
+    }
+}
+
+/// Whether anything but directories is shown somewhere below (`--prune`).
+fn holds_files(ctx: &Ctx<'_>, o: &Options, dir: &[u8]) -> bool {
+    let mut todo = vec![dir.to_vec()];
+    while let Some(d) = todo.pop() {
+        for name in walk::entries(ctx, &d).unwrap_or_default() {
+            if name.starts_with(b".") && !o.p.has(Flag::All)
+                || o.ignore.iter().any(|p| p.is_match(&name))
+            {
+                continue;
+            }
+            let path = paths::join(&d, &name);
+            match meta::stat(&ctx.path(&path), false) {
+                Ok(s) if s.kind == Kind::Dir => todo.push(path),
+                Ok(_) if o.only.is_empty() || o.only.iter().any(|p| p.is_match(&name)) => {
+                    return true;
+                }
+                _ => {}
+            }
+        }
+    }
+    false
+}
