@@ -7,13 +7,27 @@ use box_applet::{Ctx, Exit};
 
 use crate::common::{input, paths};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Multiple,
+    Suffix,
+    Zero,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "NAME [SUFFIX]\n  or:  basename OPTION... NAME...",
     about: "Print NAME with any leading directory components removed.\nIf specified, also remove a trailing SUFFIX.",
     options: &[
-        Opt::flag('a', "multiple", "support multiple arguments and treat each as a NAME"),
-        Opt::value('s', "suffix", "SUFFIX", "remove a trailing SUFFIX; implies -a"),
-        Opt::flag('z', "zero", "end each output line with NUL, not newline"),
+        Opt::new(
+            Flag::Multiple,
+            'a',
+            "multiple",
+            "support multiple arguments and treat each as a NAME",
+        ),
+        Opt::new(Flag::Suffix, 's', "suffix", "remove a trailing SUFFIX; implies -a")
+            .takes("SUFFIX"),
+        Opt::new(Flag::Zero, 'z', "zero", "end each output line with NUL, not newline"),
     ],
     after: "",
     posix_order: true,
@@ -24,8 +38,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(e) => return e,
     };
-    let multiple = p.has('a') || p.has('s');
-    let end: &[u8] = if p.has('z') { b"\0" } else { b"\n" };
+    let multiple = p.has(Flag::Multiple) || p.has(Flag::Suffix);
+    let end: &[u8] = if p.has(Flag::Zero) { b"\0" } else { b"\n" };
     if p.operands.is_empty() {
         input::missing_operand(ctx, None);
         return Exit::FAILURE;
@@ -35,7 +49,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         return Exit::FAILURE;
     }
     let (names, suffix) = if multiple {
-        (&p.operands[..], p.last('s').unwrap_or_default())
+        (&p.operands[..], p.last(Flag::Suffix).unwrap_or_default())
     } else {
         (&p.operands[..1], p.operands.get(1).map(Vec::as_slice).unwrap_or_default())
     };

@@ -2,28 +2,45 @@
 
 use std::io::Write;
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
 
 use crate::common::{clock, input, number};
 use box_text::time::civil;
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    After,
+    Before,
+    Ignored,
+    Monday,
+    Month,
+    Months,
+    NoHighlight,
+    One,
+    Sunday,
+    Three,
+    Year,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[options] [[[day] month] year]",
     about: "Display a calendar, or some part of it.",
     options: &[
-        Opt::flag('1', "one", "show only a single month (default)"),
-        Opt::flag('3', "three", "show three months spanning the date"),
-        Opt::value('n', "months", "num", "show num months starting with date's month"),
-        Opt::value('A', "", "num", "display num months after the current one"),
-        Opt::value('B', "", "num", "display num months before the current one"),
-        Opt::flag('S', "sunday", "Sunday as first day of week (default)"),
-        Opt::flag('M', "monday", "Monday as first day of week"),
-        Opt::value('m', "", "month", "display the specified month"),
-        Opt::flag('y', "year", "show the whole year"),
-        Opt::flag('h', "", "do not highlight today (never done)"),
-        Opt::flag('b', "", "(no effect)"),
-        Opt::flag('C', "", "(no effect)"),
+        Opt::new(Flag::One, '1', "one", "show only a single month (default)"),
+        Opt::new(Flag::Three, '3', "three", "show three months spanning the date"),
+        Opt::new(Flag::Months, 'n', "months", "show num months starting with date's month")
+            .takes("num"),
+        Opt::new(Flag::After, 'A', "", "display num months after the current one").takes("num"),
+        Opt::new(Flag::Before, 'B', "", "display num months before the current one").takes("num"),
+        Opt::new(Flag::Sunday, 'S', "sunday", "Sunday as first day of week (default)"),
+        Opt::new(Flag::Monday, 'M', "monday", "Monday as first day of week"),
+        Opt::new(Flag::Month, 'm', "", "display the specified month").takes("month"),
+        Opt::new(Flag::Year, 'y', "year", "show the whole year"),
+        Opt::new(Flag::NoHighlight, 'h', "", "do not highlight today (never done)"),
+        Opt::new(Flag::Ignored, 'b', "", "(no effect)"),
+        Opt::new(Flag::Ignored, 'C', "", "(no effect)"),
     ],
     after: "",
     posix_order: false,
@@ -127,100 +144,106 @@ fn month_number(text: &[u8]) -> Option<i64> {
     Some(found as i64 + 1)
 }
 
+/// Months to show, as years and months from 1.
+struct Plan {
+    months: Vec<(i64, i64)>,
+    /// The title stands above all months, not with each.
+    year: Option<i64>,
+    monday: bool,
+}
+
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
+    let plan = match plan(ctx, args) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
     };
-    let zone = clock::zone(ctx.env.get(b"TZ"));
-    let (now, _) = clock::now();
-    let today = zone.broken(now, 0);
-    let year_of = |t: &[u8]| {
-        number::decimal(t).and_then(|n| i64::try_from(n).ok()).filter(|n| (1..=9999).contains(n))
-    };
-    let (mut year, mut month, mut whole) = (today.year, today.month, p.has('y'));
-    let no_year = |ctx: &mut Ctx<'_>, t: &[u8]| {
-        ctx.error_bytes(&[b"not a valid year ", t]);
-        Exit::FAILURE
-    };
-    let no_month = |ctx: &mut Ctx<'_>, t: &[u8]| {
-        ctx.error_bytes(&[t, b" is neither a month number (1..12) nor a name"]);
-        Exit::FAILURE
-    };
-    let operands = p.operands.clone();
-    match operands.as_slice() {
-        [] => {}
-        // One number is a year, one name a month.
-        [one] if one.first().is_some_and(u8::is_ascii_digit) => match year_of(one) {
-            Some(y) => (year, whole) = (y, true),
-            None => return no_year(ctx, one),
-        },
-        [one] => match month_number(one) {
-            Some(m) => month = m,
-            None => return no_year(ctx, one),
-        },
-        [rest @ .., m, y] if rest.len() < 2 => {
-            match month_number(m) {
-                Some(n) => month = n,
-                None => return no_month(ctx, m),
-            }
-            match year_of(y) {
-                Some(n) => year = n,
-                None => return no_year(ctx, y),
-            }
-        }
-        [.., extra] => {
-            input::extra_operand(ctx, extra);
-            return Exit::FAILURE;
-        }
-    }
-    if let Some(m) = p.last('m') {
-        match month_number(m) {
-            Some(n) => (month, whole) = (n, false),
-            None => return no_month(ctx, m),
-        }
-    }
-    let monday = p.last_of(&['M', 'S']) == Some('M');
     let mut out = String::new();
-    if whole {
+    if let Some(year) = plan.year {
         let title = year.to_string();
-        out.push_str(&format!(
-            "{:left$}{title}\n",
-            "",
-            left = (3 * WIDTH).saturating_sub(title.len()) / 2
-        ));
-        for q in 0..4 {
-            let months: Vec<(i64, i64)> = (1..=3).map(|k| (year, q * 3 + k)).collect();
-            out.push_str(&row(&months, monday, false));
-            if q < 3 {
-                out.push('\n');
-            }
-        }
-    } else {
-        let count = |id: char| {
-            p.last(id)
-                .and_then(number::decimal)
-                .and_then(|n| i64::try_from(n).ok())
-                .filter(|n| *n <= 1200)
-        };
-        let (before, after) = if p.has('3') {
-            (1, 1)
-        } else if let Some(n) = count('n') {
-            (0, n.max(1) - 1)
-        } else {
-            (count('B').unwrap_or(0), count('A').unwrap_or(0))
-        };
-        let start = year * 12 + month - 1 - before;
-        let all: Vec<(i64, i64)> = (0..=before + after)
-            .map(|i| ((start + i).div_euclid(12), (start + i).rem_euclid(12) + 1))
-            .collect();
-        for (i, chunk) in all.chunks(3).enumerate() {
-            if i > 0 {
-                out.push('\n');
-            }
-            out.push_str(&row(chunk, monday, true));
-        }
+        let left = (3 * WIDTH).saturating_sub(title.len()) / 2;
+        out.push_str(&format!("{:left$}{title}\n", ""));
     }
+    let rows = plan.months.chunks(3).map(|months| row(months, plan.monday, plan.year.is_none()));
+    out.push_str(&rows.collect::<Vec<_>>().join("\n"));
     let _ = ctx.stdout.write_all(out.as_bytes());
     Exit::SUCCESS
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let zone = clock::zone(ctx.env.get(b"TZ"));
+    let today = zone.broken(clock::now().0, 0);
+    let mut chosen = Chosen { year: today.year, month: today.month, whole_year: p.has(Flag::Year) };
+    chosen.operands(ctx, &p.operands)?;
+    if let Some(text) = p.last(Flag::Month) {
+        chosen.month = month(ctx, text)?;
+        chosen.whole_year = false;
+    }
+    let Chosen { year, month, whole_year } = chosen;
+    let monday = p.last_of(&[Flag::Monday, Flag::Sunday]) == Some(Flag::Monday);
+    if whole_year {
+        let months = (1..=12).map(|month| (year, month)).collect();
+        return Ok(Plan { months, year: Some(year), monday });
+    }
+    let (before, after) = neighbours(&p);
+    let first = year * 12 + month - 1 - before;
+    let months = (first..=first + before + after)
+        .map(|i| (i.div_euclid(12), i.rem_euclid(12) + 1))
+        .collect();
+    Ok(Plan { months, year: None, monday })
+}
+
+/// How many months before and after the chosen one are shown.
+fn neighbours(p: &Parsed<Flag>) -> (i64, i64) {
+    let count = |flag: Flag| {
+        let n = p.last(flag).and_then(number::decimal).and_then(|n| i64::try_from(n).ok());
+        n.filter(|n| *n <= 1200)
+    };
+    if p.has(Flag::Three) {
+        (1, 1)
+    } else if let Some(n) = count(Flag::Months) {
+        (0, n.max(1) - 1)
+    } else {
+        (count(Flag::Before).unwrap_or(0), count(Flag::After).unwrap_or(0))
+    }
+}
+
+struct Chosen {
+    year: i64,
+    month: i64,
+    whole_year: bool,
+}
+
+impl Chosen {
+    /// `YEAR`, `MONTH`, `MONTH YEAR` or `DAY MONTH YEAR`.
+    fn operands(&mut self, ctx: &mut Ctx<'_>, operands: &[Vec<u8>]) -> Result<(), Exit> {
+        match operands {
+            [] => {}
+            // One number is a year, one name a month.
+            [one] if one.first().is_some_and(u8::is_ascii_digit) => {
+                (self.year, self.whole_year) = (year(ctx, one)?, true);
+            }
+            [one] => self.month = month_number(one).ok_or_else(|| no_year(ctx, one))?,
+            [rest @ .., m, y] if rest.len() < 2 => {
+                self.month = month(ctx, m)?;
+                self.year = year(ctx, y)?;
+            }
+            [.., extra] => return Err(input::extra_operand(ctx, extra)),
+        }
+        Ok(())
+    }
+}
+
+fn year(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<i64, Exit> {
+    let n = number::decimal(text).and_then(|n| i64::try_from(n).ok());
+    n.filter(|n| (1..=9999).contains(n)).ok_or_else(|| no_year(ctx, text))
+}
+
+fn no_year(ctx: &mut Ctx<'_>, text: &[u8]) -> Exit {
+    input::failure(ctx, &[b"not a valid year ", text])
+}
+
+fn month(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<i64, Exit> {
+    let neither = b" is neither a month number (1..12) nor a name";
+    month_number(text).ok_or_else(|| input::failure(ctx, &[text, neither]))
 }

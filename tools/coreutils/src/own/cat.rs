@@ -3,26 +3,51 @@
 use std::fs::File;
 use std::io::{BufRead, Seek, Write};
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit, Output, Sink};
 
 use crate::common::input::{self, Stop, put};
 use crate::common::quote;
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    EndsVisibly,
+    Number,
+    NumberNonblank,
+    ShowAll,
+    ShowEnds,
+    ShowNonprinting,
+    ShowTabs,
+    SqueezeBlank,
+    TabsVisibly,
+    Unbuffered,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...",
     about: "Concatenate FILE(s) to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
     options: &[
-        Opt::flag('A', "show-all", "equivalent to -vET"),
-        Opt::flag('b', "number-nonblank", "number nonempty output lines, overrides -n"),
-        Opt::flag('e', "", "equivalent to -vE"),
-        Opt::flag('E', "show-ends", "display $ at end of each line"),
-        Opt::flag('n', "number", "number all output lines"),
-        Opt::flag('s', "squeeze-blank", "suppress repeated empty output lines"),
-        Opt::flag('t', "", "equivalent to -vT"),
-        Opt::flag('T', "show-tabs", "display TAB characters as ^I"),
-        Opt::flag('u', "", "(ignored)"),
-        Opt::flag('v', "show-nonprinting", "use ^ and M- notation, except for LFD and TAB"),
+        Opt::new(Flag::ShowAll, 'A', "show-all", "equivalent to -vET"),
+        Opt::new(
+            Flag::NumberNonblank,
+            'b',
+            "number-nonblank",
+            "number nonempty output lines, overrides -n",
+        ),
+        Opt::new(Flag::EndsVisibly, 'e', "", "equivalent to -vE"),
+        Opt::new(Flag::ShowEnds, 'E', "show-ends", "display $ at end of each line"),
+        Opt::new(Flag::Number, 'n', "number", "number all output lines"),
+        Opt::new(Flag::SqueezeBlank, 's', "squeeze-blank", "suppress repeated empty output lines"),
+        Opt::new(Flag::TabsVisibly, 't', "", "equivalent to -vT"),
+        Opt::new(Flag::ShowTabs, 'T', "show-tabs", "display TAB characters as ^I"),
+        Opt::new(Flag::Unbuffered, 'u', "", "(ignored)"),
+        Opt::new(
+            Flag::ShowNonprinting,
+            'v',
+            "show-nonprinting",
+            "use ^ and M- notation, except for LFD and TAB",
+        ),
     ],
     after: "",
     posix_order: false,
@@ -49,41 +74,22 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(e) => return e,
     };
-    let any = |ids: &[char]| ids.iter().any(|c| p.has(*c));
-    let mut format = Format {
-        number: any(&['n', 'b']),
-        number_nonblank: p.has('b'),
-        ends: any(&['A', 'e', 'E']),
-        tabs: any(&['A', 't', 'T']),
-        squeeze: p.has('s'),
-        nonprinting: any(&['A', 'e', 't', 'v']),
-        line: 0,
-        blanks: 0,
-        at_start: true,
-        out: Vec::new(),
-    };
-    let f = &format;
-    let plain = !(f.number || f.ends || f.tabs || f.squeeze || f.nonprinting);
-    let stdin = [b"-".to_vec()];
-    let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
+    let mut format = Format::of(&p);
     let mut exit = Exit::SUCCESS;
-    for file in files {
+    for file in &input::or_stdin(p.operands) {
         let result = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
             Ok(r) if r.file().is_some_and(|f| into_itself(f, ctx.stdout.sink())) => {
                 ctx.error_bytes(&[&quote::colon(file), b": input file is output file"]);
                 exit = Exit::FAILURE;
                 continue;
             }
-            Ok(mut r) if plain => copy(&mut r, &mut ctx.stdout),
+            Ok(mut r) if format.is_plain() => copy(&mut r, &mut ctx.stdout),
             Ok(mut r) => format.file(&mut r, &mut ctx.stdout),
             Err(e) => Err(Stop::Read(e)),
         };
         match result {
             Ok(()) => {}
-            Err(Stop::Read(e)) => {
-                input::file_error(ctx, file, &e);
-                exit = Exit::FAILURE;
-            }
+            Err(Stop::Read(e)) => exit = input::file_error(ctx, file, &e),
             Err(Stop::Write) => return Exit::FAILURE,
         }
     }
@@ -101,25 +107,38 @@ fn into_itself(input: &File, output: &Sink) -> bool {
 /// Copies, and flushes whenever a read gave less than it could: a slow producer's output
 /// must not wait for a full buffer.
 fn copy(reader: &mut impl BufRead, out: &mut Output) -> Result<(), Stop> {
-    loop {
-        let block = match reader.fill_buf() {
-            Ok(b) => b,
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(e) => return Err(Stop::Read(e)),
-        };
-        if block.is_empty() {
-            return Ok(());
-        }
+    input::for_each_block(reader, |block| {
         put(out, block)?;
-        let n = block.len();
-        reader.consume(n);
-        if n < 32 * 1024 {
+        if block.len() < 32 * 1024 {
             out.flush().map_err(|_| Stop::Write)?;
         }
-    }
+        Ok((block.len(), true))
+    })
 }
 
 impl Format {
+    fn of(p: &Parsed<Flag>) -> Format {
+        let any = |flags: &[Flag]| flags.iter().any(|f| p.has(*f));
+        let visible = [Flag::ShowAll, Flag::EndsVisibly, Flag::TabsVisibly];
+        Format {
+            number: any(&[Flag::Number, Flag::NumberNonblank]),
+            number_nonblank: p.has(Flag::NumberNonblank),
+            ends: any(&[Flag::ShowAll, Flag::EndsVisibly, Flag::ShowEnds]),
+            tabs: any(&[Flag::ShowAll, Flag::TabsVisibly, Flag::ShowTabs]),
+            squeeze: p.has(Flag::SqueezeBlank),
+            nonprinting: any(&visible) || p.has(Flag::ShowNonprinting),
+            line: 0,
+            blanks: 0,
+            at_start: true,
+            out: Vec::new(),
+        }
+    }
+
+    /// Whether the output is the input as it is.
+    fn is_plain(&self) -> bool {
+        !(self.number || self.ends || self.tabs || self.squeeze || self.nonprinting)
+    }
+
     fn file(&mut self, reader: &mut impl BufRead, out: &mut Output) -> Result<(), Stop> {
         input::for_each_line(reader, b'\n', |line, ended| {
             self.line(line, ended);

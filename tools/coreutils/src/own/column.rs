@@ -1,38 +1,72 @@
 //! `column` (util-linux): lists in columns, tables (`-t`).
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
 use std::io::{Read, Write};
 
 use crate::common::{input, locale, number, quote};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Fillrows,
+    Json,
+    KeepEmptyLines,
+    OutputSeparator,
+    OutputWidth,
+    Separator,
+    Table,
+    TableColumns,
+    TableColumnsLimit,
+    TableHeaderRepeat,
+    TableHide,
+    TableName,
+    TableNoextreme,
+    TableNoheadings,
+    TableOrder,
+    TableRight,
+    TableTruncate,
+    TableWrap,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[options] [<file>...]",
     about: "Columnate lists.",
     options: &[
-        Opt::flag('t', "table", "create a table"),
-        Opt::value('n', "table-name", "NAME", "table name for JSON output"),
-        Opt::value('O', "table-order", "COLUMNS", "specify order of output columns"),
-        Opt::value('N', "table-columns", "NAMES", "comma separated columns names"),
-        Opt::value('H', "table-hide", "COLUMNS", "don't print the columns"),
-        Opt::value('R', "table-right", "COLUMNS", "right align text in these columns"),
-        Opt::value('l', "table-columns-limit", "NUM", "maximal number of input columns"),
-        Opt::flag('d', "table-noheadings", "don't print header"),
-        Opt::flag('J', "json", "use JSON output format for table"),
-        Opt::flag('L', "keep-empty-lines", "don't ignore empty lines"),
-        Opt::flag('e', "table-header-repeat", "(ignored)"),
-        Opt::value('E', "table-noextreme", "COLUMNS", "(ignored)"),
-        Opt::value('T', "table-truncate", "COLUMNS", "(ignored)"),
-        Opt::value('W', "table-wrap", "COLUMNS", "(ignored)"),
-        Opt::value('c', "output-width", "WIDTH", "width of output in number of characters"),
-        Opt::value(
+        Opt::new(Flag::Table, 't', "table", "create a table"),
+        Opt::new(Flag::TableName, 'n', "table-name", "table name for JSON output").takes("NAME"),
+        Opt::new(Flag::TableOrder, 'O', "table-order", "specify order of output columns")
+            .takes("COLUMNS"),
+        Opt::new(Flag::TableColumns, 'N', "table-columns", "comma separated columns names")
+            .takes("NAMES"),
+        Opt::new(Flag::TableHide, 'H', "table-hide", "don't print the columns").takes("COLUMNS"),
+        Opt::new(Flag::TableRight, 'R', "table-right", "right align text in these columns")
+            .takes("COLUMNS"),
+        Opt::new(
+            Flag::TableColumnsLimit,
+            'l',
+            "table-columns-limit",
+            "maximal number of input columns",
+        )
+        .takes("NUM"),
+        Opt::new(Flag::TableNoheadings, 'd', "table-noheadings", "don't print header"),
+        Opt::new(Flag::Json, 'J', "json", "use JSON output format for table"),
+        Opt::new(Flag::KeepEmptyLines, 'L', "keep-empty-lines", "don't ignore empty lines"),
+        Opt::new(Flag::TableHeaderRepeat, 'e', "table-header-repeat", "(ignored)"),
+        Opt::new(Flag::TableNoextreme, 'E', "table-noextreme", "(ignored)").takes("COLUMNS"),
+        Opt::new(Flag::TableTruncate, 'T', "table-truncate", "(ignored)").takes("COLUMNS"),
+        Opt::new(Flag::TableWrap, 'W', "table-wrap", "(ignored)").takes("COLUMNS"),
+        Opt::new(Flag::OutputWidth, 'c', "output-width", "width of output in number of characters")
+            .takes("WIDTH"),
+        Opt::new(
+            Flag::OutputSeparator,
             'o',
             "output-separator",
-            "STRING",
             "columns separator for table output (default is two spaces)",
-        ),
-        Opt::value('s', "separator", "STRING", "possible table delimiters"),
-        Opt::flag('x', "fillrows", "fill rows before columns"),
+        )
+        .takes("STRING"),
+        Opt::new(Flag::Separator, 's', "separator", "possible table delimiters").takes("STRING"),
+        Opt::new(Flag::Fillrows, 'x', "fillrows", "fill rows before columns"),
     ],
     after: "",
     posix_order: false,
@@ -48,7 +82,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     };
     let mut width =
         ctx.env.get(b"COLUMNS").and_then(number::decimal).filter(|n| *n > 0).unwrap_or(80);
-    if let Some(text) = p.last('c') {
+    if let Some(text) = p.last(Flag::OutputWidth) {
         match number::decimal(text) {
             Some(n) => width = n,
             None if text == b"unlimited" => width = 0,
@@ -76,13 +110,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     }
     let mut lines: Vec<&[u8]> = text.split(|c| *c == b'\n').collect();
     lines.pop();
-    if !p.has('L') {
+    if !p.has(Flag::KeepEmptyLines) {
         lines.retain(|l| !l.iter().all(u8::is_ascii_whitespace));
     }
-    let out = if p.has('t') || p.has('J') {
+    let out = if p.has(Flag::Table) || p.has(Flag::Json) {
         table(&p, &lines)
     } else {
-        columns(&lines, width, p.has('x'))
+        columns(&lines, width, p.has(Flag::Fillrows))
     };
     let _ = ctx.stdout.write_all(&out);
     exit
@@ -147,82 +181,92 @@ fn indexes(list: &[u8], names: &[Vec<u8>], count: usize) -> Vec<usize> {
     out
 }
 
-fn table(p: &box_applet::opts::Parsed, lines: &[&[u8]]) -> Vec<u8> {
-    let separators = p.last('s');
-    let limit = p
-        .last('l')
-        .and_then(number::decimal)
-        .and_then(|n| usize::try_from(n).ok())
-        .filter(|n| *n > 0);
-    let split = |line: &[u8]| -> Vec<Vec<u8>> {
-        let is = |c: &u8| match separators {
+/// How lines are split into cells: `-s` and `-l`.
+struct Splitter<'p> {
+    /// Blanks, if none are given.
+    separators: Option<&'p [u8]>,
+    /// Most cells of a line.
+    limit: Option<usize>,
+}
+
+impl Splitter<'_> {
+    fn is_separator(&self, c: &u8) -> bool {
+        match self.separators {
             Some(s) => s.contains(c),
             None => matches!(c, b' ' | b'\t'),
-        };
+        }
+    }
+
+    /// Blanks count once however many there are; given separators each count.
+    fn skip_blanks<'l>(&self, text: &'l [u8]) -> &'l [u8] {
+        match self.separators {
+            Some(_) => text,
+            None => &text[text.iter().take_while(|c| self.is_separator(c)).count()..],
+        }
+    }
+
+    fn split(&self, line: &[u8]) -> Vec<Vec<u8>> {
         let mut cells: Vec<Vec<u8>> = Vec::new();
-        let mut rest = line;
-        if separators.is_none() {
-            rest = &rest[rest.iter().take_while(|c| is(c)).count()..];
-        }
-        loop {
-            if limit == Some(cells.len() + 1) {
-                cells.push(rest.to_vec());
-                break;
-            }
-            match rest.iter().position(is) {
-                Some(at) => {
-                    cells.push(rest[..at].to_vec());
-                    rest = &rest[at + 1..];
-                    // Blanks count once however many there are; given separators each count.
-                    if separators.is_none() {
-                        rest = &rest[rest.iter().take_while(|c| is(c)).count()..];
-                        if rest.is_empty() {
-                            break;
-                        }
-                    }
-                }
-                None => {
-                    cells.push(rest.to_vec());
-                    break;
-                }
+        let mut rest = self.skip_blanks(line);
+        while self.limit != Some(cells.len() + 1) {
+            let Some(at) = rest.iter().position(|c| self.is_separator(c)) else { break };
+            cells.push(rest[..at].to_vec());
+            rest = self.skip_blanks(&rest[at + 1..]);
+            if rest.is_empty() && self.separators.is_none() {
+                return cells;
             }
         }
+        cells.push(rest.to_vec());
         cells
+    }
+}
+
+fn table(p: &Parsed<Flag>, lines: &[&[u8]]) -> Vec<u8> {
+    let limit = p.last(Flag::TableColumnsLimit).and_then(number::decimal);
+    let splitter = Splitter {
+        separators: p.last(Flag::Separator),
+        limit: limit.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0),
     };
     let names: Vec<Vec<u8>> = p
-        .last('N')
+        .last(Flag::TableColumns)
         .map(|n| n.split(|c| *c == b',').map(<[u8]>::to_vec).collect())
         .unwrap_or_default();
     let mut rows: Vec<Vec<Vec<u8>>> =
-        lines.iter().map(|l| if l.is_empty() { Vec::new() } else { split(l) }).collect();
+        lines.iter().map(|l| if l.is_empty() { Vec::new() } else { splitter.split(l) }).collect();
     let count = rows.iter().map(Vec::len).max().unwrap_or(0).max(names.len());
-    let hidden = p.last('H').map(|h| indexes(h, &names, count)).unwrap_or_default();
-    let right = p.last('R').map(|h| indexes(h, &names, count)).unwrap_or_default();
-    let mut order: Vec<usize> = p.last('O').map(|h| indexes(h, &names, count)).unwrap_or_default();
+    let columns =
+        |flag: Flag| p.last(flag).map(|list| indexes(list, &names, count)).unwrap_or_default();
+    let hidden = columns(Flag::TableHide);
+    let right = columns(Flag::TableRight);
+    let mut order = columns(Flag::TableOrder);
     let rest: Vec<usize> = (0..count).filter(|i| !order.contains(i)).collect();
     order.extend(rest);
     order.retain(|i| !hidden.contains(i) && *i < count);
-    if p.has('J') {
-        return json(p.last('n').unwrap_or(b"table"), &names, &rows, &order);
+    if p.has(Flag::Json) {
+        return json(p.last(Flag::TableName).unwrap_or(b"table"), &names, &rows, &order);
     }
-    if !names.is_empty() && !p.has('d') {
+    if !names.is_empty() && !p.has(Flag::TableNoheadings) {
         rows.insert(0, names.clone());
     }
-    let width = |i: usize| {
-        rows.iter().filter_map(|r| r.get(i)).map(|c| locale::text_width(c)).max().unwrap_or(0)
+    line_up(&rows, &order, &right, p.last(Flag::OutputSeparator).unwrap_or(b"  "))
+}
+
+/// Rows as lines, the columns of `order` lined up, those of `right` at their right.
+fn line_up(rows: &[Vec<Vec<u8>>], order: &[usize], right: &[usize], separator: &[u8]) -> Vec<u8> {
+    let width = |i: &usize| {
+        rows.iter().filter_map(|r| r.get(*i)).map(|c| locale::text_width(c)).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..count).map(width).collect();
-    let separator = p.last('o').unwrap_or(b"  ");
+    let widths: Vec<usize> = order.iter().map(width).collect();
     let mut out = Vec::new();
-    for r in &rows {
-        for (n, &i) in order.iter().enumerate() {
-            let cell = r.get(i).map(Vec::as_slice).unwrap_or_default();
+    for row in rows {
+        for (n, (i, width)) in order.iter().zip(&widths).enumerate() {
+            let cell = row.get(*i).map(Vec::as_slice).unwrap_or_default();
             if n > 0 {
                 out.extend_from_slice(separator);
             }
-            let fill = widths[i].saturating_sub(locale::text_width(cell));
+            let fill = width.saturating_sub(locale::text_width(cell));
             let last = n + 1 == order.len();
-            if right.contains(&i) {
+            if right.contains(i) {
                 out.resize(out.len() + fill, b' ');
                 out.extend_from_slice(cell);
             } else {
@@ -238,31 +282,16 @@ fn table(p: &box_applet::opts::Parsed, lines: &[&[u8]]) -> Vec<u8> {
 }
 
 fn json(name: &[u8], names: &[Vec<u8>], rows: &[Vec<Vec<u8>>], order: &[usize]) -> Vec<u8> {
-    let string = |t: &[u8]| -> String {
-        let mut s = String::from("\"");
-        for c in String::from_utf8_lossy(t).chars() {
-            match c {
-                '"' => s.push_str("\\\""),
-                '\\' => s.push_str("\\\\"),
-                '\n' => s.push_str("\\n"),
-                '\t' => s.push_str("\\t"),
-                c if (c as u32) < 0x20 => s.push_str(&format!("\\u{:04x}", c as u32)),
-                c => s.push(c),
-            }
-        }
-        s.push('"');
-        s
-    };
-    let mut out = format!("{{\n   {}: [\n", string(name));
+    let mut out = format!("{{\n   {}: [\n", quote::json(name));
     for (n, r) in rows.iter().enumerate() {
         out.push_str(if n == 0 { "      {\n" } else { "{\n" });
         for (k, &i) in order.iter().enumerate() {
             let key = names
                 .get(i)
                 .map_or_else(String::new, |t| String::from_utf8_lossy(t).to_lowercase());
-            let value = r.get(i).map_or_else(|| "null".to_string(), |v| string(v));
+            let value = r.get(i).map_or_else(|| "null".to_string(), |v| quote::json(v));
             let comma = if k + 1 < order.len() { "," } else { "" };
-            out.push_str(&format!("         {}: {value}{comma}\n", string(key.as_bytes())));
+            out.push_str(&format!("         {}: {value}{comma}\n", quote::json(key.as_bytes())));
         }
         out.push_str("      }");
         if n + 1 < rows.len() {

@@ -8,35 +8,33 @@ use box_applet::{Ctx, Exit, Output};
 use crate::common::input::{self, Stop, put};
 use crate::common::quote;
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Bytes,
+    Characters,
+    Complement,
+    Delimiter,
+    Fields,
+    Ignored,
+    OnlyDelimited,
+    OutputDelimiter,
+    ZeroTerminated,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "OPTION... [FILE]...",
     about: "Print selected parts of lines from each FILE to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
     options: &[
-        Opt::value('b', "bytes", "LIST", "select only these bytes"),
-        Opt::value('c', "characters", "LIST", "select only these characters"),
-        Opt::value('d', "delimiter", "DELIM", "use DELIM instead of TAB for field delimiter"),
-        Opt::value(
-            'f',
-            "fields",
-            "LIST",
-            "select only these fields; also print any line\nthat contains no delimiter character, unless\nthe -s option is specified",
-        ),
-        Opt::flag('n', "", "(ignored)"),
-        Opt::flag(
-            '\u{1}',
-            "complement",
-            "complement the set of selected bytes, characters or fields",
-        )
-        .long_only(),
-        Opt::flag('s', "only-delimited", "do not print lines not containing delimiters"),
-        Opt::value(
-            '\u{2}',
-            "output-delimiter",
-            "STRING",
-            "use STRING as the output delimiter\nthe default is to use the input delimiter",
-        )
-        .long_only(),
-        Opt::flag('z', "zero-terminated", "line delimiter is NUL, not newline"),
+        Opt::new(Flag::Bytes, 'b', "bytes", "select only these bytes").takes("LIST"),
+        Opt::new(Flag::Characters, 'c', "characters", "select only these characters").takes("LIST"),
+        Opt::new(Flag::Delimiter, 'd', "delimiter", "use DELIM instead of TAB for field delimiter").takes("DELIM"),
+        Opt::new(Flag::Fields, 'f', "fields", "select only these fields; also print any line\nthat contains no delimiter character, unless\nthe -s option is specified").takes("LIST"),
+        Opt::new(Flag::Ignored, 'n', "", "(ignored)"),
+        Opt::long(Flag::Complement, "complement", "complement the set of selected bytes, characters or fields"),
+        Opt::new(Flag::OnlyDelimited, 's', "only-delimited", "do not print lines not containing delimiters"),
+        Opt::long(Flag::OutputDelimiter, "output-delimiter", "use STRING as the output delimiter\nthe default is to use the input delimiter").takes("STRING"),
+        Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated", "line delimiter is NUL, not newline"),
     ],
     after: "Use one, and only one of -b, -c or -f.  Each LIST is made up of one\nrange, or many ranges separated by commas.  Selected input is written\nin the same order that it is read, and is written exactly once.\nEach range is one of:  N  N-  N-M  -M",
     posix_order: false,
@@ -61,47 +59,26 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Err(e) => return e,
     };
     let plan = match plan(&p) {
-        Ok(p) => p,
-        Err(message) => {
-            input::usage_error(ctx, &[&message]);
-            return Exit::FAILURE;
-        }
+        Ok(plan) => plan,
+        Err(message) => return input::usage_error(ctx, &[&message]),
     };
-    let stdin = [b"-".to_vec()];
-    let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
-    let mut exit = Exit::SUCCESS;
-    for file in files {
-        let result = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
-            Ok(mut r) if plan.fields => fields(&mut r, &plan, &mut ctx.stdout),
-            Ok(mut r) => bytes(&mut r, &plan, &mut ctx.stdout),
-            Err(e) => Err(Stop::Read(e)),
-        };
-        match result {
-            Ok(()) => {}
-            Err(Stop::Read(e)) => {
-                input::file_error(ctx, file, &e);
-                exit = Exit::FAILURE;
-            }
-            Err(Stop::Write) => return Exit::FAILURE,
-        }
-    }
-    exit
+    input::for_each_file(ctx, &input::or_stdin(p.operands), |reader, out| match plan.fields {
+        true => fields(reader, &plan, out),
+        false => bytes(reader, &plan, out),
+    })
 }
 
-fn plan(p: &Parsed) -> Result<Plan, Vec<u8>> {
-    let lists: Vec<(char, &[u8])> = p
-        .options
-        .iter()
-        .filter(|(id, _)| matches!(id, 'b' | 'c' | 'f'))
-        .map(|(id, v)| (*id, v.as_deref().unwrap_or_default()))
-        .collect();
-    let (kind, list) = match lists.as_slice() {
-        [] => return Err(b"you must specify a list of bytes, characters, or fields".to_vec()),
-        [one] => *one,
-        _ => return Err(b"only one list may be specified".to_vec()),
+fn plan(p: &Parsed<Flag>) -> Result<Plan, Vec<u8>> {
+    let is_list = |flag: &Flag| matches!(flag, Flag::Bytes | Flag::Characters | Flag::Fields);
+    let mut lists = p.options.iter().filter(|(flag, _)| is_list(flag));
+    let (fields, list) = match (lists.next(), lists.next()) {
+        (None, _) => {
+            return Err(b"you must specify a list of bytes, characters, or fields".to_vec());
+        }
+        (Some((flag, list)), None) => (*flag == Flag::Fields, list.as_deref().unwrap_or_default()),
+        (Some(_), Some(_)) => return Err(b"only one list may be specified".to_vec()),
     };
-    let fields = kind == 'f';
-    let delimiter = match p.last('d') {
+    let delimiter = match p.last(Flag::Delimiter) {
         None => b'\t',
         Some(_) if !fields => {
             return Err(
@@ -112,30 +89,27 @@ fn plan(p: &Parsed) -> Result<Plan, Vec<u8>> {
         Some([one]) => *one,
         Some(_) => return Err(b"the delimiter must be a single character".to_vec()),
     };
-    if p.has('s') && !fields {
+    if p.has(Flag::OnlyDelimited) && !fields {
         return Err(
             b"suppressing non-delimited lines makes sense\n\tonly when operating on fields"
                 .to_vec(),
         );
     }
     let mut ranges = parse_list(list, fields)?;
-    if p.has('\u{1}') {
+    if p.has(Flag::Complement) {
         ranges = complement(&ranges);
     }
-    let output =
-        p.last('\u{2}').map(|o| if o.is_empty() && fields { Vec::new() } else { o.to_vec() });
     Ok(Plan {
         ranges,
         fields,
         delimiter,
-        output,
-        only_delimited: p.has('s'),
-        end: if p.has('z') { 0 } else { b'\n' },
+        output: p.last(Flag::OutputDelimiter).map(<[u8]>::to_vec),
+        only_delimited: p.has(Flag::OnlyDelimited),
+        end: if p.has(Flag::ZeroTerminated) { 0 } else { b'\n' },
     })
 }
 
 fn parse_list(list: &[u8], fields: bool) -> Result<Vec<Range>, Vec<u8>> {
-    let unit: &[u8] = if fields { b"field" } else { b"byte/character position" };
     let zero = || {
         if fields {
             b"fields are numbered from 1".to_vec()
@@ -190,7 +164,6 @@ fn parse_list(list: &[u8], fields: bool) -> Result<Vec<Range>, Vec<u8>> {
         };
         ranges.push(range);
     }
-    let _ = unit;
     ranges.sort_unstable();
     Ok(merge(ranges))
 }
@@ -251,75 +224,98 @@ fn fields(reader: &mut impl BufRead, plan: &Plan, out: &mut Output) -> Result<()
     // With the input's own delimiter, neighbouring fields are copied in one piece.
     let whole_runs = between == default;
     input::for_each_line(reader, plan.end, |line, _| {
-        let mut delimiters = memchr::memchr_iter(plan.delimiter, line);
-        let Some(mut end) = delimiters.next() else {
+        let Some(mut field) = Field::first(line, plan.delimiter) else {
             if !plan.only_delimited {
                 put(out, line)?;
                 put(out, &[plan.end])?;
             }
             return Ok(true);
         };
-        let (mut start, mut field, mut first, mut last) = (0, 1usize, true, false);
-        'ranges: for (low, high) in &plan.ranges {
-            while field < *low {
-                if last {
-                    break 'ranges;
-                }
-                start = end + 1;
-                field += 1;
-                match delimiters.next() {
-                    Some(at) => end = at,
-                    None => (end, last) = (line.len(), true),
-                }
+        let mut first = true;
+        for (low, high) in &plan.ranges {
+            if !field.reach(*low) {
+                break;
             }
-            if whole_runs {
-                let from = start;
-                if *high == usize::MAX {
-                    (end, last) = (line.len(), true);
-                }
-                while field < *high && !last {
-                    field += 1;
-                    match delimiters.next() {
-                        Some(at) => end = at,
-                        None => (end, last) = (line.len(), true),
-                    }
-                }
+            loop {
                 if !first {
                     put(out, between)?;
                 }
                 first = false;
-                put(out, &line[from..end])?;
-            } else {
-                loop {
-                    if !first {
-                        put(out, between)?;
-                    }
-                    first = false;
-                    put(out, &line[start..end])?;
-                    if last || field >= *high {
-                        break;
-                    }
-                    start = end + 1;
-                    field += 1;
-                    match delimiters.next() {
-                        Some(at) => end = at,
-                        None => (end, last) = (line.len(), true),
-                    }
+                put(out, if whole_runs { field.run_to(*high) } else { field.text() })?;
+                if field.is_last || field.number >= *high {
+                    break;
                 }
+                field.advance();
             }
-            if last {
+            if field.is_last {
                 break;
             }
-            start = end + 1;
-            field += 1;
-            match delimiters.next() {
-                Some(at) => end = at,
-                None => (end, last) = (line.len(), true),
-            }
+            field.advance();
         }
         put(out, &[plan.end])?;
         Ok(true)
     })
+}
+
+/// The field that a walk along a line has come to.
+struct Field<'l> {
+    line: &'l [u8],
+    delimiters: memchr::Memchr<'l>,
+    /// Counted from 1.
+    number: usize,
+    start: usize,
+    end: usize,
+    is_last: bool,
+}
+
+impl<'l> Field<'l> {
+    /// The first field of a line that has several.
+    #[inline]
+    fn first(line: &'l [u8], delimiter: u8) -> Option<Field<'l>> {
+        let mut delimiters = memchr::memchr_iter(delimiter, line);
+        let end = delimiters.next()?;
+        Some(Field { line, delimiters, number: 1, start: 0, end, is_last: false })
+    }
+
+    #[inline]
+    fn advance(&mut self) {
+        self.start = self.end + 1;
+        self.number += 1;
+        match self.delimiters.next() {
+            Some(at) => self.end = at,
+            None => (self.end, self.is_last) = (self.line.len(), true),
+        }
+    }
+
+    /// Goes on to a field; whether there is one.
+    #[inline]
+    fn reach(&mut self, number: usize) -> bool {
+        while self.number < number {
+            if self.is_last {
+                return false;
+            }
+            self.advance();
+        }
+        true
+    }
+
+    #[inline]
+    fn text(&self) -> &'l [u8] {
+        &self.line[self.start..self.end]
+    }
+
+    /// This field up to field `high`, with the delimiters between them.
+    #[inline]
+    fn run_to(&mut self, high: usize) -> &'l [u8] {
+        let from = self.start;
+        if high == usize::MAX {
+            (self.end, self.is_last) = (self.line.len(), true);
+        }
+        while self.number < high && !self.is_last {
+            self.advance();
+        }
+        &self.line[from..self.end]
+    }
 }
 
 /// `-d $'\n'`: each line is a field of the whole input.

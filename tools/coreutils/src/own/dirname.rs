@@ -7,10 +7,16 @@ use box_applet::{Ctx, Exit};
 
 use crate::common::{input, paths};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Zero,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION] NAME...",
     about: "Output each NAME with its last non-slash component and trailing slashes\nremoved; if NAME contains no /'s, output '.' (meaning the current directory).",
-    options: &[Opt::flag('z', "zero", "end each output line with NUL, not newline")],
+    options: &[Opt::new(Flag::Zero, 'z', "zero", "end each output line with NUL, not newline")],
     after: "",
     posix_order: true,
 };
@@ -24,7 +30,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         input::missing_operand(ctx, None);
         return Exit::FAILURE;
     }
-    let end: &[u8] = if p.has('z') { b"\0" } else { b"\n" };
+    let end: &[u8] = if p.has(Flag::Zero) { b"\0" } else { b"\n" };
     for name in &p.operands {
         let dir = paths::dir_name(name);
         if ctx.stdout.write_all(dir).and_then(|()| ctx.stdout.write_all(end)).is_err() {

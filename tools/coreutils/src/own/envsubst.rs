@@ -7,10 +7,21 @@ use box_applet::{Ctx, Exit};
 
 use crate::common::input;
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Variables,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION] [SHELL-FORMAT]",
     about: "Substitutes the values of environment variables.",
-    options: &[Opt::flag('v', "variables", "output the variables occurring in SHELL-FORMAT")],
+    options: &[Opt::new(
+        Flag::Variables,
+        'v',
+        "variables",
+        "output the variables occurring in SHELL-FORMAT",
+    )],
     after: "In normal operation mode, standard input is copied to standard output,\nwith references to environment variables of the form $VARIABLE or ${VARIABLE}\nbeing replaced with the corresponding values.  If a SHELL-FORMAT is given,\nonly those environment variables that are referenced in SHELL-FORMAT are\nsubstituted; otherwise all environment variables references occurring in\nstandard input are substituted.",
     posix_order: false,
 };
@@ -25,7 +36,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         return Exit::FAILURE;
     }
     let format = p.operands.first();
-    if p.has('v') {
+    if p.has(Flag::Variables) {
         let Some(format) = format else {
             ctx.error("missing arguments");
             return Exit::FAILURE;

@@ -9,29 +9,53 @@ use box_applet::{Ctx, Exit};
 use crate::common::{number, quote};
 use crate::own::sleep;
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Bytes,
+    Committed,
+    Count,
+    Gibi,
+    Giga,
+    Human,
+    Kibi,
+    Kilo,
+    Lohi,
+    Mebi,
+    Mega,
+    Pebi,
+    Peta,
+    Seconds,
+    Si,
+    Tebi,
+    Tera,
+    Total,
+    Wide,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[options]",
     about: "Display amount of free and used memory in the system.",
     options: &[
-        Opt::flag('b', "bytes", "show output in bytes"),
-        Opt::flag('K', "kilo", "show output in kilobytes").long_only(),
-        Opt::flag('M', "mega", "show output in megabytes").long_only(),
-        Opt::flag('G', "giga", "show output in gigabytes").long_only(),
-        Opt::flag('T', "tera", "show output in terabytes").long_only(),
-        Opt::flag('P', "peta", "show output in petabytes").long_only(),
-        Opt::flag('k', "kibi", "show output in kibibytes"),
-        Opt::flag('m', "mebi", "show output in mebibytes"),
-        Opt::flag('g', "gibi", "show output in gibibytes"),
-        Opt::flag('e', "tebi", "show output in tebibytes").long_only(),
-        Opt::flag('p', "pebi", "show output in pebibytes").long_only(),
-        Opt::flag('h', "human", "show human-readable output"),
-        Opt::flag('I', "si", "use powers of 1000 not 1024").long_only(),
-        Opt::flag('l', "lohi", "show detailed low and high memory statistics"),
-        Opt::flag('t', "total", "show total for RAM + swap"),
-        Opt::flag('v', "committed", "show committed memory and commit limit"),
-        Opt::value('s', "seconds", "N", "repeat printing every N seconds"),
-        Opt::value('c', "count", "N", "repeat printing N times, then exit"),
-        Opt::flag('w', "wide", "wide output"),
+        Opt::new(Flag::Bytes, 'b', "bytes", "show output in bytes"),
+        Opt::long(Flag::Kilo, "kilo", "show output in kilobytes"),
+        Opt::long(Flag::Mega, "mega", "show output in megabytes"),
+        Opt::long(Flag::Giga, "giga", "show output in gigabytes"),
+        Opt::long(Flag::Tera, "tera", "show output in terabytes"),
+        Opt::long(Flag::Peta, "peta", "show output in petabytes"),
+        Opt::new(Flag::Kibi, 'k', "kibi", "show output in kibibytes"),
+        Opt::new(Flag::Mebi, 'm', "mebi", "show output in mebibytes"),
+        Opt::new(Flag::Gibi, 'g', "gibi", "show output in gibibytes"),
+        Opt::long(Flag::Tebi, "tebi", "show output in tebibytes"),
+        Opt::long(Flag::Pebi, "pebi", "show output in pebibytes"),
+        Opt::new(Flag::Human, 'h', "human", "show human-readable output"),
+        Opt::long(Flag::Si, "si", "use powers of 1000 not 1024"),
+        Opt::new(Flag::Lohi, 'l', "lohi", "show detailed low and high memory statistics"),
+        Opt::new(Flag::Total, 't', "total", "show total for RAM + swap"),
+        Opt::new(Flag::Committed, 'v', "committed", "show committed memory and commit limit"),
+        Opt::new(Flag::Seconds, 's', "seconds", "repeat printing every N seconds").takes("N"),
+        Opt::new(Flag::Count, 'c', "count", "repeat printing N times, then exit").takes("N"),
+        Opt::new(Flag::Wide, 'w', "wide", "wide output"),
     ],
     after: "",
     posix_order: false,
@@ -47,21 +71,34 @@ enum Unit {
 }
 
 impl Unit {
-    fn of(p: &Parsed) -> Unit {
-        let base: u64 = if p.has('I') { 1000 } else { 1024 };
-        let chosen = p.last_of(&['b', 'K', 'M', 'G', 'T', 'P', 'k', 'm', 'g', 'e', 'p', 'h']);
+    fn of(p: &Parsed<Flag>) -> Unit {
+        let base: u64 = if p.has(Flag::Si) { 1000 } else { 1024 };
+        let chosen = p.last_of(&[
+            Flag::Bytes,
+            Flag::Kilo,
+            Flag::Mega,
+            Flag::Giga,
+            Flag::Tera,
+            Flag::Peta,
+            Flag::Kibi,
+            Flag::Mebi,
+            Flag::Gibi,
+            Flag::Tebi,
+            Flag::Pebi,
+            Flag::Human,
+        ]);
         match chosen {
-            Some('h') => Unit::Human(base),
-            Some('b') => Unit::Bytes(1),
-            Some('K') => Unit::Bytes(1000),
-            Some('M') => Unit::Bytes(1000u64.pow(2)),
-            Some('G') => Unit::Bytes(1000u64.pow(3)),
-            Some('T') => Unit::Bytes(1000u64.pow(4)),
-            Some('P') => Unit::Bytes(1000u64.pow(5)),
-            Some('m') => Unit::Bytes(base.pow(2)),
-            Some('g') => Unit::Bytes(base.pow(3)),
-            Some('e') => Unit::Bytes(base.pow(4)),
-            Some('p') => Unit::Bytes(base.pow(5)),
+            Some(Flag::Human) => Unit::Human(base),
+            Some(Flag::Bytes) => Unit::Bytes(1),
+            Some(Flag::Kilo) => Unit::Bytes(1000),
+            Some(Flag::Mega) => Unit::Bytes(1000u64.pow(2)),
+            Some(Flag::Giga) => Unit::Bytes(1000u64.pow(3)),
+            Some(Flag::Tera) => Unit::Bytes(1000u64.pow(4)),
+            Some(Flag::Peta) => Unit::Bytes(1000u64.pow(5)),
+            Some(Flag::Mebi) => Unit::Bytes(base.pow(2)),
+            Some(Flag::Gibi) => Unit::Bytes(base.pow(3)),
+            Some(Flag::Tebi) => Unit::Bytes(base.pow(4)),
+            Some(Flag::Pebi) => Unit::Bytes(base.pow(5)),
             _ => Unit::Bytes(base),
         }
     }
@@ -112,7 +149,7 @@ fn row(name: &str, unit: Unit, cells: &[u64]) -> String {
     format!("{name:<7}{}\n", cells.collect::<String>())
 }
 
-fn table(p: &Parsed, unit: Unit) -> String {
+fn table(p: &Parsed<Flag>, unit: Unit) -> String {
     let memory = Memory::read();
     // Without /proc: the 4 GiB a wasm32 process can address.
     let total = memory.known("MemTotal").unwrap_or(1 << 32);
@@ -125,7 +162,7 @@ fn table(p: &Parsed, unit: Unit) -> String {
     let swap = memory.get("SwapTotal");
     let swap_free = memory.get("SwapFree");
     let swap_used = swap.saturating_sub(swap_free);
-    let (caches, cached) = match p.has('w') {
+    let (caches, cached) = match p.has(Flag::Wide) {
         true => (&["buffers", "cache"][..], &[buffers, cache][..]),
         false => (&["buff/cache"][..], &[buffers + cache][..]),
     };
@@ -133,16 +170,16 @@ fn table(p: &Parsed, unit: Unit) -> String {
     let names = names.iter().map(|n| format!(" {n:>11}"));
     let mut out = format!("{:7}{}\n", "", names.collect::<String>());
     out += &row("Mem:", unit, &[&[total, used, free, shared], cached, &[available]].concat());
-    if p.has('l') {
+    if p.has(Flag::Lohi) {
         // Nothing is out of the reach of a 64-bit kernel.
         out += &row("Low:", unit, &[total, total.saturating_sub(free), free]);
         out += &row("High:", unit, &[0, 0, 0]);
     }
     out += &row("Swap:", unit, &[swap, swap_used, swap_free]);
-    if p.has('t') {
+    if p.has(Flag::Total) {
         out += &row("Total:", unit, &[total + swap, used + swap_used, free + swap_free]);
     }
-    if p.has('v') {
+    if p.has(Flag::Committed) {
         let (limit, committed) = (memory.get("CommitLimit"), memory.get("Committed_AS"));
         out += &row("Comm:", unit, &[limit, committed, limit.saturating_sub(committed)]);
     }
@@ -160,7 +197,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(e) => return e,
     };
-    let pause = match p.last('s').map(|text| (text, sleep::seconds(text))) {
+    let pause = match p.last(Flag::Seconds).map(|text| (text, sleep::seconds(text))) {
         None => None,
         Some((_, Some(n))) if n >= 1e-6 => Some(sleep::duration(n)),
         Some((text, Some(_))) => {
@@ -171,7 +208,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             return refuse(ctx, "seconds argument failed", text, ": Invalid argument");
         }
     };
-    let count = match p.last('c').map(|text| (text, number::decimal(text))) {
+    let count = match p.last(Flag::Count).map(|text| (text, number::decimal(text))) {
         None => None,
         Some((_, Some(n))) if n > 0 => Some(n),
         Some((text, Some(_))) => {

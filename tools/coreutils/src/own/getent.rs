@@ -8,13 +8,21 @@ use std::net::IpAddr;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    NoAddrconfig,
+    NoIdn,
+    Service,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION...] database [key ...]",
     about: "Get entries from administrative database.",
     options: &[
-        Opt::flag('A', "no-addrconfig", "accepted and ignored"),
-        Opt::flag('i', "no-idn", "accepted and ignored"),
-        Opt::value('s', "service", "CONFIG", "accepted and ignored"),
+        Opt::new(Flag::NoAddrconfig, 'A', "no-addrconfig", "accepted and ignored"),
+        Opt::new(Flag::NoIdn, 'i', "no-idn", "accepted and ignored"),
+        Opt::new(Flag::Service, 's', "service", "accepted and ignored").takes("CONFIG"),
     ],
     after: "Supported databases:\nahosts ahostsv4 ahostsv6 group gshadow hosts initgroups networks passwd\nprotocols services shadow",
     posix_order: false,

@@ -1,45 +1,77 @@
 //! `head` (POSIX XCU head; GNU `-c -n -q -v -z`, negative counts, `-NUM`).
 
 use std::collections::VecDeque;
-use std::io::{BufRead, Write};
+use std::io::{self, Write};
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit, Output};
 
 use crate::common::input::{self, In, Stop, put};
+use crate::common::number::NumberError;
 use crate::common::{number, quote};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Bytes,
+    Lines,
+    Quiet,
+    Verbose,
+    ZeroTerminated,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...",
     about: "Print the first 10 lines of each FILE to standard output.\nWith more than one FILE, precede each with a header giving the file name.\n\nWith no FILE, or when FILE is -, read standard input.",
     options: &[
-        Opt::value(
-            'c',
-            "bytes",
-            "[-]NUM",
-            "print the first NUM bytes of each file;\nwith a leading '-', print all but the last NUM bytes",
-        ),
-        Opt::value(
-            'n',
-            "lines",
-            "[-]NUM",
-            "print the first NUM lines instead of the first 10;\nwith a leading '-', print all but the last NUM lines",
-        ),
-        Opt::flag('q', "quiet", "never print headers giving file names"),
-        Opt::flag('\u{1}', "silent", "the same").long_only(),
-        Opt::flag('v', "verbose", "always print headers giving file names"),
-        Opt::flag('z', "zero-terminated", "line delimiter is NUL, not newline"),
+        Opt::new(Flag::Bytes, 'c', "bytes", "print the first NUM bytes of each file;\nwith a leading '-', print all but the last NUM bytes").takes("[-]NUM"),
+        Opt::new(Flag::Lines, 'n', "lines", "print the first NUM lines instead of the first 10;\nwith a leading '-', print all but the last NUM lines").takes("[-]NUM"),
+        Opt::new(Flag::Quiet, 'q', "quiet", "never print headers giving file names"),
+        Opt::long(Flag::Quiet, "silent", "the same"),
+        Opt::new(Flag::Verbose, 'v', "verbose", "always print headers giving file names"),
+        Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated", "line delimiter is NUL, not newline"),
     ],
     after: "NUM may have a multiplier suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.",
     posix_order: false,
 };
 
+/// How much of a file: `-c` or `-n` with a number that may have a sign (`head` and `tail`).
 #[derive(Clone, Copy)]
-struct Count {
-    n: u64,
-    bytes: bool,
-    /// All but the last `n`.
-    but: bool,
+pub(super) struct Count {
+    pub n: u64,
+    pub bytes: bool,
+    /// The sign that changes the meaning was given: `-` for `head`, `+` for `tail`.
+    pub signed: bool,
+}
+
+impl Count {
+    /// Parses a number after an optional sign; the number alone is part of an error.
+    pub(super) fn parse<'t>(
+        text: &'t [u8],
+        bytes: bool,
+        sign: &[u8],
+    ) -> Result<Count, (&'t [u8], NumberError)> {
+        let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
+        match number::size(digits) {
+            Ok(n) => Ok(Count { n, bytes, signed: text.starts_with(sign) }),
+            Err(e) => Err((digits, e)),
+        }
+    }
+}
+
+/// GNU's message about a number of bytes or lines that is none.
+pub(super) fn invalid_count(ctx: &mut Ctx<'_>, bytes: bool, shown: &[u8], e: NumberError) -> Exit {
+    let what: &[u8] = if bytes { b"bytes" } else { b"lines" };
+    let shown = quote::always(shown);
+    input::failure(ctx, &[b"invalid number of ", what, b": ", &shown, number::reason(e)])
+}
+
+/// What is to be printed of which files.
+struct Plan {
+    count: Count,
+    delimiter: u8,
+    headers: bool,
+    files: Vec<Vec<u8>>,
 }
 
 /// `-5`, `-5c`, `-2kq`: the obsolete form, first argument only, as options.
@@ -71,77 +103,53 @@ fn obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    match plan(ctx, args) {
+        Ok(plan) => print(ctx, &plan),
+        Err(exit) => exit,
+    }
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
     let changed = obsolete(args);
-    let p = match SPEC.parse_or_exit(ctx, changed.as_deref().unwrap_or(args), Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    let mut count = Count { n: 10, bytes: false, but: false };
-    for (id, value) in &p.options {
-        if !matches!(id, 'c' | 'n') {
+    let p = SPEC.parse_or_exit(ctx, changed.as_deref().unwrap_or(args), Exit::FAILURE)?;
+    let mut count = Count { n: 10, bytes: false, signed: false };
+    for (flag, value) in &p.options {
+        if !matches!(flag, Flag::Bytes | Flag::Lines) {
             continue;
         }
-        let text = value.as_deref().unwrap_or_default();
-        let but = text.starts_with(b"-");
-        let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
-        match number::size(digits) {
-            Ok(n) => count = Count { n, bytes: *id == 'c', but },
-            Err(e) => {
-                let what: &[u8] = if *id == 'c' { b"bytes" } else { b"lines" };
-                let shown = quote::always(digits);
-                ctx.error_bytes(&[b"invalid number of ", what, b": ", &shown, number::reason(e)]);
-                return Exit::FAILURE;
-            }
-        }
+        let bytes = *flag == Flag::Bytes;
+        count = Count::parse(value.as_deref().unwrap_or_default(), bytes, b"-")
+            .map_err(|(digits, e)| invalid_count(ctx, bytes, digits, e))?;
     }
-    let delimiter = if p.has('z') { 0 } else { b'\n' };
-    let stdin = [b"-".to_vec()];
-    let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
-    let headers = match p.last_of(&['q', '\u{1}', 'v']) {
-        Some('v') => true,
-        Some(_) => false,
-        None => files.len() > 1,
-    };
+    let headers = p.choice(&[(Flag::Quiet, false), (Flag::Verbose, true)]);
+    Ok(Plan {
+        count,
+        delimiter: if p.has(Flag::ZeroTerminated) { 0 } else { b'\n' },
+        headers: headers.unwrap_or(p.operands.len() > 1),
+        files: input::or_stdin(p.operands),
+    })
+}
+
+fn print(ctx: &mut Ctx<'_>, plan: &Plan) -> Exit {
     let mut exit = Exit::SUCCESS;
     let mut first = true;
-    for file in files {
-        let mut reader = match input::open(&mut ctx.stdin, &ctx.cwd, file) {
-            Ok(r) => r,
+    for file in &plan.files {
+        let opened = input::open(&mut ctx.stdin, &ctx.cwd, file);
+        // A directory is opened, as far as anyone can see, and cannot be read.
+        let readable = opened.as_ref().map_or_else(is_directory, |_| true);
+        if plan.headers && readable {
+            header(&mut ctx.stdout, file, &mut first);
+        }
+        let result = match opened {
+            Ok(mut reader) => beginning(&mut reader, plan, &mut ctx.stdout),
             Err(e) => {
-                let directory = e.raw_os_error() == Some(box_sys::errno::code::EISDIR);
-                if directory && headers {
-                    header(&mut ctx.stdout, file, &mut first);
-                }
-                let what = if directory { "error reading" } else { "cannot open" };
-                let shown = quote::always(file);
-                let text = box_sys::strerror(&e);
-                let mid: &[u8] = if directory { b": " } else { b" for reading: " };
-                ctx.error_bytes(&[what.as_bytes(), b" ", &shown, mid, text.as_bytes()]);
-                exit = Exit::FAILURE;
+                exit = cannot_open(ctx, file, &e);
                 continue;
             }
         };
-        if headers {
-            header(&mut ctx.stdout, file, &mut first);
-        }
-        let result = match count {
-            Count { bytes: true, but: false, n } => first_bytes(&mut reader, n, &mut ctx.stdout),
-            Count { bytes: true, but: true, n } => all_but_bytes(&mut reader, n, &mut ctx.stdout),
-            Count { but: false, n, .. } => first_lines(&mut reader, n, delimiter, &mut ctx.stdout),
-            Count { n, .. } => all_but_lines(&mut reader, n, delimiter, &mut ctx.stdout),
-        };
         match result {
             Ok(()) => {}
-            Err(Stop::Read(e)) => {
-                let shown = quote::always(file);
-                ctx.error_bytes(&[
-                    b"error reading ",
-                    &shown,
-                    b": ",
-                    box_sys::strerror(&e).as_bytes(),
-                ]);
-                exit = Exit::FAILURE;
-            }
+            Err(Stop::Read(e)) => exit = input::cannot(ctx, "error reading", file, &e),
             Err(Stop::Write) => return Exit::FAILURE,
         }
         if file == b"-" {
@@ -152,32 +160,36 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     exit
 }
 
+/// Whether a file could not be opened because it is a directory.
+pub(super) fn is_directory(e: &io::Error) -> bool {
+    e.raw_os_error() == Some(box_sys::errno::code::EISDIR)
+}
+
+/// Says that a file cannot be opened, or read if it is a directory (`head` and `tail`).
+pub(super) fn cannot_open(ctx: &mut Ctx<'_>, file: &[u8], e: &io::Error) -> Exit {
+    if is_directory(e) {
+        return input::cannot(ctx, "error reading", file, e);
+    }
+    let text = box_sys::strerror(e);
+    let shown = quote::always(file);
+    input::failure(ctx, &[b"cannot open ", &shown, b" for reading: ", text.as_bytes()])
+}
+
 /// The header before a file (`head` and `tail`).
-pub(crate) fn header(out: &mut Output, file: &[u8], first: &mut bool) {
+pub(super) fn header(out: &mut Output, file: &[u8], first: &mut bool) {
     let name: &[u8] = if file == b"-" { b"standard input" } else { file };
     let gap: &[u8] = if *first { b"" } else { b"\n" };
     *first = false;
     let _ = out.write_all(&[gap, b"==> ", name, b" <==\n"].concat());
 }
 
-fn blocks(
-    reader: &mut In<'_>,
-    mut f: impl FnMut(&[u8]) -> Result<(usize, bool), Stop>,
-) -> Result<(), Stop> {
-    loop {
-        let block = match reader.fill_buf() {
-            Ok(b) => b,
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(e) => return Err(Stop::Read(e)),
-        };
-        if block.is_empty() {
-            return Ok(());
-        }
-        let (used, go_on) = f(block)?;
-        reader.consume(used);
-        if !go_on {
-            return Ok(());
-        }
+fn beginning(reader: &mut In<'_>, plan: &Plan, out: &mut Output) -> Result<(), Stop> {
+    let Count { n, bytes, signed: all_but } = plan.count;
+    match (bytes, all_but) {
+        (true, false) => first_bytes(reader, n, out),
+        (true, true) => all_but_bytes(reader, n, out),
+        (false, false) => first_lines(reader, n, plan.delimiter, out),
+        (false, true) => all_but_lines(reader, n, plan.delimiter, out),
     }
 }
 
@@ -185,7 +197,7 @@ fn first_bytes(reader: &mut In<'_>, mut n: u64, out: &mut Output) -> Result<(), 
     if n == 0 {
         return Ok(());
     }
-    blocks(reader, |block| {
+    input::for_each_block(reader, |block| {
         let take = usize::try_from(n).unwrap_or(usize::MAX).min(block.len());
         put(out, &block[..take])?;
         n -= take as u64;
@@ -202,7 +214,7 @@ fn first_lines(
     if n == 0 {
         return Ok(());
     }
-    blocks(reader, |block| {
+    input::for_each_block(reader, |block| {
         let mut end = block.len();
         for at in memchr::memchr_iter(delimiter, block) {
             n -= 1;
@@ -219,7 +231,7 @@ fn first_lines(
 fn all_but_bytes(reader: &mut In<'_>, n: u64, out: &mut Output) -> Result<(), Stop> {
     let keep = usize::try_from(n).unwrap_or(usize::MAX);
     let mut held: Vec<u8> = Vec::new();
-    blocks(reader, |block| {
+    input::for_each_block(reader, |block| {
         held.extend_from_slice(block);
         // Written in larger pieces, so that the rest is not moved for every block.
         if held.len() > keep.saturating_mul(2).saturating_add(1 << 16) {

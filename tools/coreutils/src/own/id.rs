@@ -7,18 +7,37 @@ use box_applet::{Ctx, Exit};
 
 use crate::common::{input, names::Names, quote};
 
-const ID: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Context,
+    Group,
+    Groups,
+    Ignored,
+    Name,
+    Real,
+    User,
+    Zero,
+}
+
+const ID: Spec<Flag> = Spec {
     usage: "[OPTION]... [USER]...",
     about: "Print user and group information for each specified USER,\nor (when USER omitted) for the current user.",
     options: &[
-        Opt::flag('a', "", "ignore, for compatibility with other versions"),
-        Opt::flag('Z', "context", "print only the security context of the process"),
-        Opt::flag('g', "group", "print only the effective group ID"),
-        Opt::flag('G', "groups", "print all group IDs"),
-        Opt::flag('n', "name", "print a name instead of a number, for -ugG"),
-        Opt::flag('r', "real", "print the real ID instead of the effective ID, with -ugG"),
-        Opt::flag('u', "user", "print only the effective user ID"),
-        Opt::flag(
+        Opt::new(Flag::Ignored, 'a', "", "ignore, for compatibility with other versions"),
+        Opt::new(Flag::Context, 'Z', "context", "print only the security context of the process"),
+        Opt::new(Flag::Group, 'g', "group", "print only the effective group ID"),
+        Opt::new(Flag::Groups, 'G', "groups", "print all group IDs"),
+        Opt::new(Flag::Name, 'n', "name", "print a name instead of a number, for -ugG"),
+        Opt::new(
+            Flag::Real,
+            'r',
+            "real",
+            "print the real ID instead of the effective ID, with -ugG",
+        ),
+        Opt::new(Flag::User, 'u', "user", "print only the effective user ID"),
+        Opt::new(
+            Flag::Zero,
             'z',
             "zero",
             "delimit entries with NUL characters, not whitespace;\nnot permitted in default format",
@@ -57,8 +76,11 @@ pub(crate) fn id(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(e) => return e,
     };
-    let choices = ['u', 'g', 'G', 'Z'].iter().filter(|c| p.has(**c)).count();
-    if p.has('Z') {
+    let choices = [Flag::User, Flag::Group, Flag::Groups, Flag::Context]
+        .iter()
+        .filter(|c| p.has(**c))
+        .count();
+    if p.has(Flag::Context) {
         ctx.error("--context (-Z) works only on an SELinux-enabled kernel");
         return Exit::FAILURE;
     }
@@ -66,11 +88,11 @@ pub(crate) fn id(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         ctx.error("cannot print \"only\" of more than one choice");
         return Exit::FAILURE;
     }
-    if choices == 0 && (p.has('n') || p.has('r')) {
+    if choices == 0 && (p.has(Flag::Name) || p.has(Flag::Real)) {
         ctx.error("cannot print only names or real IDs in default format");
         return Exit::FAILURE;
     }
-    if choices == 0 && p.has('z') {
+    if choices == 0 && p.has(Flag::Zero) {
         ctx.error("option --zero not permitted in default format");
         return Exit::FAILURE;
     }
@@ -92,21 +114,21 @@ pub(crate) fn id(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     exit
 }
 
-fn show(ctx: &mut Ctx<'_>, p: &Parsed, names: &Names, who: &Who) {
-    let user = |id: u32| match names.user(id).filter(|_| p.has('n')) {
+fn show(ctx: &mut Ctx<'_>, p: &Parsed<Flag>, names: &Names, who: &Who) {
+    let user = |id: u32| match names.user(id).filter(|_| p.has(Flag::Name)) {
         Some(n) => n.to_string(),
         None => id.to_string(),
     };
-    let group = |id: u32| match names.group(id).filter(|_| p.has('n')) {
+    let group = |id: u32| match names.group(id).filter(|_| p.has(Flag::Name)) {
         Some(n) => n.to_string(),
         None => id.to_string(),
     };
-    let (between, end) = if p.has('z') { ("\0", "\0") } else { (" ", "\n") };
-    let text = if p.has('u') {
+    let (between, end) = if p.has(Flag::Zero) { ("\0", "\0") } else { (" ", "\n") };
+    let text = if p.has(Flag::User) {
         user(who.uid)
-    } else if p.has('g') {
+    } else if p.has(Flag::Group) {
         group(who.gid)
-    } else if p.has('G') {
+    } else if p.has(Flag::Groups) {
         who.groups.iter().map(|g| group(*g)).collect::<Vec<_>>().join(between)
     } else {
         let named = |id: u32, name: Option<&str>| match name {
@@ -124,7 +146,7 @@ fn show(ctx: &mut Ctx<'_>, p: &Parsed, names: &Names, who: &Who) {
     let _ = ctx.stdout.write_all(format!("{text}{end}").as_bytes());
 }
 
-const WHOAMI: Spec = Spec {
+const WHOAMI: Spec<Flag> = Spec {
     usage: "[OPTION]...",
     about: "Print the user name associated with the current effective user ID.\nSame as id -un.",
     options: &[],
@@ -155,7 +177,7 @@ pub(crate) fn whoami(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     }
 }
 
-const GROUPS: Spec = Spec {
+const GROUPS: Spec<Flag> = Spec {
     usage: "[OPTION]... [USERNAME]...",
     about: "Print group memberships for each USERNAME or, if no USERNAME is specified, for\nthe current process.",
     options: &[],

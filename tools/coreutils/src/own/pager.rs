@@ -4,39 +4,67 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Exit, Output};
 
 use crate::common::input::{self, Stop};
 
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    ChopLongLines,
+    ClearScreen,
+    Dumb,
+    Force,
+    HiliteSearch,
+    IgnoreCase,
+    Ignored,
+    LineNumbers,
+    LongPrompt,
+    NoInit,
+    Pattern,
+    Plain,
+    Quiet,
+    QuitAtEof,
+    QuitIfOneScreen,
+    RawControlChars,
+    SqueezeBlankLines,
+    Tabs,
+}
+
 /// Flags of the real programs that only matter on a terminal.
-const FLAGS: &[Opt] = &[
-    Opt::flag('E', "QUIT-AT-EOF", "(no effect: nothing is paged)"),
-    Opt::flag('F', "quit-if-one-screen", "(no effect)"),
-    Opt::flag('G', "HILITE-SEARCH", "(no effect)"),
-    Opt::flag('I', "IGNORE-CASE", "(no effect)"),
-    Opt::flag('M', "LONG-PROMPT", "(no effect)"),
-    Opt::flag('N', "LINE-NUMBERS", "number lines"),
-    Opt::flag('R', "RAW-CONTROL-CHARS", "(no effect)"),
-    Opt::flag('S', "chop-long-lines", "(no effect)"),
-    Opt::flag('X', "no-init", "(no effect)"),
-    Opt::flag('c', "clear-screen", "(no effect)"),
-    Opt::flag('d', "dumb", "(no effect)"),
-    Opt::flag('e', "quit-at-eof", "(no effect)"),
-    Opt::flag('f', "force", "(no effect)"),
-    Opt::flag('g', "hilite-search", "(no effect)"),
-    Opt::flag('i', "ignore-case", "(no effect)"),
-    Opt::flag('l', "", "(no effect)"),
-    Opt::flag('m', "long-prompt", "(no effect)"),
-    Opt::flag('n', "line-numbers", "(no effect)"),
-    Opt::value('p', "pattern", "PATTERN", "(no effect)"),
-    Opt::flag('q', "quiet", "(no effect)"),
-    Opt::flag('r', "raw-control-chars", "(no effect)"),
-    Opt::flag('s', "squeeze-blank-lines", "squeeze multiple blank lines into one"),
-    Opt::flag('u', "plain", "(no effect)"),
-    Opt::value('x', "tabs", "N", "(no effect)"),
+const FLAGS: &[Opt<Flag>] = &[
+    Opt::new(Flag::QuitAtEof, 'E', "QUIT-AT-EOF", "(no effect: nothing is paged)"),
+    Opt::new(Flag::QuitIfOneScreen, 'F', "quit-if-one-screen", "(no effect)"),
+    Opt::new(Flag::HiliteSearch, 'G', "HILITE-SEARCH", "(no effect)"),
+    Opt::new(Flag::IgnoreCase, 'I', "IGNORE-CASE", "(no effect)"),
+    Opt::new(Flag::LongPrompt, 'M', "LONG-PROMPT", "(no effect)"),
+    Opt::new(Flag::LineNumbers, 'N', "LINE-NUMBERS", "number lines"),
+    Opt::new(Flag::RawControlChars, 'R', "RAW-CONTROL-CHARS", "(no effect)"),
+    Opt::new(Flag::ChopLongLines, 'S', "chop-long-lines", "(no effect)"),
+    Opt::new(Flag::NoInit, 'X', "no-init", "(no effect)"),
+    Opt::new(Flag::ClearScreen, 'c', "clear-screen", "(no effect)"),
+    Opt::new(Flag::Dumb, 'd', "dumb", "(no effect)"),
+    Opt::new(Flag::QuitAtEof, 'e', "quit-at-eof", "(no effect)"),
+    Opt::new(Flag::Force, 'f', "force", "(no effect)"),
+    Opt::new(Flag::HiliteSearch, 'g', "hilite-search", "(no effect)"),
+    Opt::new(Flag::IgnoreCase, 'i', "ignore-case", "(no effect)"),
+    Opt::new(Flag::Ignored, 'l', "", "(no effect)"),
+    Opt::new(Flag::LongPrompt, 'm', "long-prompt", "(no effect)"),
+    Opt::new(Flag::LineNumbers, 'n', "line-numbers", "(no effect)"),
+    Opt::new(Flag::Pattern, 'p', "pattern", "(no effect)").takes("PATTERN"),
+    Opt::new(Flag::Quiet, 'q', "quiet", "(no effect)"),
+    Opt::new(Flag::RawControlChars, 'r', "raw-control-chars", "(no effect)"),
+    Opt::new(
+        Flag::SqueezeBlankLines,
+        's',
+        "squeeze-blank-lines",
+        "squeeze multiple blank lines into one",
+    ),
+    Opt::new(Flag::Plain, 'u', "plain", "(no effect)"),
+    Opt::new(Flag::Tabs, 'x', "tabs", "(no effect)").takes("N"),
 ];
 
-const SPEC: Spec = Spec {
+const SPEC: Spec<Flag> = Spec {
     usage: "[options] [file...]",
     about: "Print files; where there is a terminal, page by page. Here there is none.",
     options: FLAGS,
@@ -46,68 +74,79 @@ const SPEC: Spec = Spec {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     // `+G`, `+/text`, `-50`: where to begin and how many lines a page has.
-    let args: Vec<Vec<u8>> = args
-        .iter()
-        .filter(|a| {
-            !matches!(a.as_slice(), [b'+', _, ..])
-                && !matches!(a.as_slice(), [b'-', c, ..] if c.is_ascii_digit())
-        })
-        .cloned()
-        .collect();
+    let is_position = |a: &&Vec<u8>| match a.as_slice() {
+        [b'+', _, ..] => true,
+        [b'-', c, ..] => c.is_ascii_digit(),
+        _ => false,
+    };
+    let args: Vec<Vec<u8>> = args.iter().filter(|a| !is_position(a)).cloned().collect();
     let p = match SPEC.parse_or_exit(ctx, &args, Exit::FAILURE) {
         Ok(p) => p,
         Err(e) => return e,
     };
-    let stdin = [b"-".to_vec()];
-    let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
+    let (squeeze, numbers) = (p.has(Flag::SqueezeBlankLines), p.has(Flag::LineNumbers));
+    let files = input::or_stdin(p.operands);
     let headers = ctx.name == "more" && files.len() > 1;
-    let mut blank = false;
-    let mut number = 0u64;
-    for file in files {
+    let mut printer = Printer { squeeze, numbers, after_blank: false, number: 0 };
+    for file in &files {
+        let opened = input::open(&mut ctx.stdin, &ctx.cwd, file).map_err(Stop::Read);
         let out = &mut ctx.stdout;
-        let result =
-            input::open(&mut ctx.stdin, &ctx.cwd, file).map_err(Stop::Read).and_then(|mut r| {
-                if headers {
-                    let bar = b"::::::::::::::\n";
-                    input::put(out, &[bar, file.as_slice(), b"\n", bar].concat())?;
-                }
-                if !p.has('s') && !p.has('N') {
-                    return input::copy(&mut r, out);
-                }
-                input::for_each_line(&mut r, b'\n', |line, ended| {
-                    if p.has('s') && line.is_empty() && std::mem::replace(&mut blank, true) {
-                        return Ok(true);
-                    }
-                    blank = line.is_empty();
-                    number += 1;
-                    if p.has('N') {
-                        input::put(out, format!("{number:>7} ").as_bytes())?;
-                    }
-                    input::put(out, line)?;
-                    input::put(out, if ended { b"\n" } else { b"" })?;
-                    Ok(true)
-                })
-            });
+        let result = opened.and_then(|mut reader| {
+            if headers {
+                let bar = b"::::::::::::::\n";
+                input::put(out, &[bar, file.as_slice(), b"\n", bar].concat())?;
+            }
+            printer.print(&mut reader, out)
+        });
         match result {
             Ok(()) => {}
-            Err(Stop::Read(e)) => {
-                let text = box_sys::strerror(&e);
-                let directory = e.raw_os_error() == Some(box_sys::errno::code::EISDIR);
-                let _ = ctx.stdout.flush();
-                let line = match (directory, ctx.name == "more") {
-                    (true, true) => [b"\n*** ", file.as_slice(), b": directory ***\n\n"].concat(),
-                    (true, false) => [file.as_slice(), b" is a directory\n"].concat(),
-                    (false, true) => {
-                        [b"more: cannot open ", file.as_slice(), b": ", text.as_bytes(), b"\n"]
-                            .concat()
-                    }
-                    (false, false) => [file.as_slice(), b": ", text.as_bytes(), b"\n"].concat(),
-                };
-                let _ = ctx.stderr.write_all(&line);
-            }
+            Err(Stop::Read(e)) => cannot_show(ctx, file, &e),
             Err(Stop::Write) => return Exit::FAILURE,
         }
     }
     // Neither program takes a file it cannot show for a failure of its own.
     Exit::SUCCESS
+}
+
+/// Prints files one after another, as if they were one.
+struct Printer {
+    squeeze: bool,
+    numbers: bool,
+    after_blank: bool,
+    number: u64,
+}
+
+impl Printer {
+    fn print(&mut self, reader: &mut input::In<'_>, out: &mut Output) -> Result<(), Stop> {
+        if !self.squeeze && !self.numbers {
+            return input::copy(reader, out);
+        }
+        input::for_each_line(reader, b'\n', |line, ended| {
+            let was_blank = std::mem::replace(&mut self.after_blank, line.is_empty());
+            if self.squeeze && line.is_empty() && was_blank {
+                return Ok(true);
+            }
+            self.number += 1;
+            if self.numbers {
+                input::put(out, format!("{:>7} ", self.number).as_bytes())?;
+            }
+            input::put(out, line)?;
+            input::put(out, if ended { b"\n" } else { b"" })?;
+            Ok(true)
+        })
+    }
+}
+
+/// Says why a file is not shown, as `more` or `less` do.
+fn cannot_show(ctx: &mut Ctx<'_>, file: &[u8], e: &std::io::Error) {
+    let _ = ctx.stdout.flush();
+    let text = box_sys::strerror(e);
+    let directory = e.raw_os_error() == Some(box_sys::errno::code::EISDIR);
+    let line = match (directory, ctx.name == "more") {
+        (true, true) => [b"\n*** ", file, b": directory ***\n\n"].concat(),
+        (true, false) => [file, b" is a directory\n"].concat(),
+        (false, true) => [b"more: cannot open ", file, b": ", text.as_bytes(), b"\n"].concat(),
+        (false, false) => [file, b": ", text.as_bytes(), b"\n"].concat(),
+    };
+    let _ = ctx.stderr.write_all(&line);
 }

@@ -5,10 +5,16 @@ use std::io::Write;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Null,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [VARIABLE]...",
     about: "Print the values of the specified environment VARIABLE(s).\nIf no VARIABLE is specified, print name and value pairs for them all.",
-    options: &[Opt::flag('0', "null", "end each output line with NUL, not newline")],
+    options: &[Opt::new(Flag::Null, '0', "null", "end each output line with NUL, not newline")],
     after: "",
     posix_order: true,
 };
@@ -18,7 +24,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(e) => return e,
     };
-    let end = if p.has('0') { 0 } else { b'\n' };
+    let end = if p.has(Flag::Null) { 0 } else { b'\n' };
     let mut out = Vec::new();
     let mut missing = false;
     if p.operands.is_empty() {

@@ -9,12 +9,24 @@ use box_sys::path::{from_bytes, to_bytes};
 
 use crate::common::{input, paths};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Logical,
+    Physical,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]...",
     about: "Print the full filename of the current working directory.",
     options: &[
-        Opt::flag('L', "logical", "use PWD from environment, even if it contains symlinks"),
-        Opt::flag('P', "physical", "avoid all symlinks (default)"),
+        Opt::new(
+            Flag::Logical,
+            'L',
+            "logical",
+            "use PWD from environment, even if it contains symlinks",
+        ),
+        Opt::new(Flag::Physical, 'P', "physical", "avoid all symlinks (default)"),
     ],
     after: "",
     posix_order: false,
@@ -29,7 +41,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         ctx.error("ignoring non-option arguments");
     }
     let posix = ctx.env.get(b"POSIXLY_CORRECT").is_some();
-    let logical = p.last_of(&['L', 'P']).map_or(posix, |o| o == 'L');
+    let logical = p.last_of(&[Flag::Logical, Flag::Physical]).map_or(posix, |o| o == Flag::Logical);
     let mut dir = None;
     if logical {
         let fits = |v: &&[u8]| {

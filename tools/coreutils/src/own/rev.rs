@@ -8,10 +8,16 @@ use box_applet::{Ctx, Exit};
 use crate::common::input::{self, Stop, put};
 use crate::common::locale;
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Zero,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[options] [file ...]",
     about: "Reverse lines characterwise.",
-    options: &[Opt::flag('0', "zero", "use NUL as the line separator")],
+    options: &[Opt::new(Flag::Zero, '0', "zero", "use NUL as the line separator")],
     after: "",
     posix_order: false,
 };
@@ -21,7 +27,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(e) => return e,
     };
-    let end = if p.has('0') { 0 } else { b'\n' };
+    let end = if p.has(Flag::Zero) { 0 } else { b'\n' };
     let utf8 = locale::utf8(&ctx.env);
     let stdin = [b"-".to_vec()];
     let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };

@@ -1,20 +1,40 @@
 //! `seq` (GNU): numbers from FIRST to LAST. Decimal operands are computed exactly.
 
-use std::io::Write;
+use std::io::{self, Write};
 
-use box_applet::opts::{Opt, Spec, UsageError};
-use box_applet::{Ctx, Exit};
+use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::{Ctx, Exit, Output};
 use box_text::printf::{self, LongDouble};
 
 use crate::common::{input, quote};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    EqualWidth,
+    Format,
+    Separator,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... LAST\n  or:  seq [OPTION]... FIRST LAST\n  or:  seq [OPTION]... FIRST INCREMENT LAST",
     about: "Print numbers from FIRST to LAST, in steps of INCREMENT.",
     options: &[
-        Opt::value('f', "format", "FORMAT", "use printf style floating-point FORMAT"),
-        Opt::value('s', "separator", "STRING", "use STRING to separate numbers (default: \\n)"),
-        Opt::flag('w', "equal-width", "equalize width by padding with leading zeroes"),
+        Opt::new(Flag::Format, 'f', "format", "use printf style floating-point FORMAT")
+            .takes("FORMAT"),
+        Opt::new(
+            Flag::Separator,
+            's',
+            "separator",
+            "use STRING to separate numbers (default: \\n)",
+        )
+        .takes("STRING"),
+        Opt::new(
+            Flag::EqualWidth,
+            'w',
+            "equal-width",
+            "equalize width by padding with leading zeroes",
+        ),
     ],
     after: "If FIRST or INCREMENT is omitted, it defaults to 1.  FORMAT must be suitable\nfor printing one argument of type 'double'; it defaults to %.PRECf if FIRST,\nINCREMENT, and LAST are all fixed point decimal numbers with maximum precision\nPREC, and to %g otherwise.",
     posix_order: true,
@@ -82,171 +102,163 @@ fn number(text: &[u8]) -> Option<Number> {
     Some(Number { text: trimmed.to_vec(), value, exact, places, fixed: true, width })
 }
 
+/// What is counted, and how the numbers are shown.
+struct Plan {
+    first: Number,
+    step: Number,
+    last: Number,
+    separator: Vec<u8>,
+    equal_width: bool,
+    show: Show,
+}
+
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let (p, operands) = match parse(ctx, args) {
-        Ok(x) => x,
-        Err(e) => return e,
+    let plan = match plan(ctx, args) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
     };
-    let ops = operands;
-    if ops.is_empty() {
-        input::missing_operand(ctx, None);
-        return Exit::FAILURE;
+    let printed = match plan.integers() {
+        Some(integers) => integers.print(&plan, &mut ctx.stdout),
+        None => floats(&plan, &mut ctx.stdout),
+    };
+    if printed.is_ok() { Exit::SUCCESS } else { Exit::FAILURE }
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let (p, operands) = parse(ctx, args)?;
+    if operands.is_empty() {
+        return Err(input::missing_operand(ctx, None));
     }
-    if let Some(extra) = ops.get(3) {
-        input::extra_operand(ctx, extra);
-        return Exit::FAILURE;
+    if let Some(extra) = operands.get(3) {
+        return Err(input::extra_operand(ctx, extra));
     }
-    let mut numbers = Vec::new();
-    for o in &ops {
-        match number(o) {
-            Some(n) => numbers.push(n),
-            None => {
-                let nan = box_text::number::strtod(o);
-                let what = if nan.1 == o.len() && nan.0.is_nan() {
-                    "'not-a-number'"
-                } else {
-                    "floating point"
-                };
-                input::usage_error(
-                    ctx,
-                    &[b"invalid ", what.as_bytes(), b" argument: ", &quote::always(o)],
-                );
-                return Exit::FAILURE;
-            }
-        }
-    }
-    let one = number(b"1");
-    let (first, step, last) = match (numbers.as_slice(), one) {
-        ([l], Some(one)) => (one.clone(), one, l.clone()),
-        ([f, l], Some(one)) => (f.clone(), one, l.clone()),
-        ([f, s, l], _) => (f.clone(), s.clone(), l.clone()),
-        _ => return Exit::FAILURE,
+    let numbers = operands.iter().map(|o| number(o).ok_or_else(|| no_number(ctx, o)));
+    let numbers = numbers.collect::<Result<Vec<Number>, Exit>>()?;
+    let one = || number(b"1").ok_or(Exit::FAILURE);
+    let (first, step, last) = match numbers.as_slice() {
+        [l] => (one()?, one()?, l.clone()),
+        [f, l] => (f.clone(), one()?, l.clone()),
+        [f, s, l] => (f.clone(), s.clone(), l.clone()),
+        _ => return Err(Exit::FAILURE),
     };
     if step.value == 0.0 {
-        input::usage_error(ctx, &[b"invalid Zero increment value: ", &quote::always(&step.text)]);
-        return Exit::FAILURE;
+        let shown = quote::always(&step.text);
+        return Err(input::usage_error(ctx, &[b"invalid Zero increment value: ", &shown]));
     }
-    let separator = p.last('s').unwrap_or(b"\n").to_vec();
-    if let Some(f) = p.last('f') {
-        if p.has('w') {
-            input::usage_error(
-                ctx,
-                &[b"format string may not be specified when printing equal width strings"],
-            );
-            return Exit::FAILURE;
-        }
-        let format = match Format::parse(f) {
-            Ok(f) => f,
-            Err(m) => {
-                ctx.error_bytes(&[&m]);
-                return Exit::FAILURE;
-            }
-        };
-        return floats(ctx, &first, &step, &last, &separator, &Show::Format(format));
-    }
+    let equal_width = p.has(Flag::EqualWidth);
     let places = first.places.max(step.places);
     let all_fixed = first.fixed && step.fixed && (last.fixed || last.value.is_infinite());
-    if all_fixed && places != usize::MAX {
-        if let Some(e) = exact(ctx, &first, &step, &last, &separator, p.has('w'), places) {
-            return e;
+    let show = match p.last(Flag::Format) {
+        Some(_) if equal_width => {
+            let text = b"format string may not be specified when printing equal width strings";
+            return Err(input::usage_error(ctx, &[text]));
         }
-        return floats(ctx, &first, &step, &last, &separator, &Show::Fixed(places));
-    }
-    floats(ctx, &first, &step, &last, &separator, &Show::General)
+        Some(f) => Show::Format(Format::parse(f).map_err(|m| input::failure(ctx, &[&m]))?),
+        None if all_fixed && places != usize::MAX => Show::Fixed(places),
+        None => Show::General,
+    };
+    let separator = p.last(Flag::Separator).unwrap_or(b"\n").to_vec();
+    Ok(Plan { first, step, last, separator, equal_width, show })
+}
+
+fn no_number(ctx: &mut Ctx<'_>, operand: &[u8]) -> Exit {
+    let (value, used) = box_text::number::strtod(operand);
+    let is_nan = used == operand.len() && value.is_nan();
+    let what: &[u8] = if is_nan { b"'not-a-number'" } else { b"floating point" };
+    input::usage_error(ctx, &[b"invalid ", what, b" argument: ", &quote::always(operand)])
 }
 
 /// Negative numbers are operands, not options.
-fn parse(
-    ctx: &mut Ctx<'_>,
-    args: &[Vec<u8>],
-) -> Result<(box_applet::opts::Parsed, Vec<Vec<u8>>), Exit> {
+fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(Parsed<Flag>, Vec<Vec<u8>>), Exit> {
     let is_number = |a: &[u8]| {
         matches!(a, [b'-', c, ..] if c.is_ascii_digit() || *c == b'.')
             || a == b"-inf"
             || a == b"-infinity"
     };
+    let is_option = |a: &[u8]| a.len() > 1 && a.starts_with(b"-") && a != b"--" && !is_number(a);
     let mut at = 0;
-    while let Some(a) = args.get(at) {
-        if is_number(a) || !a.starts_with(b"-") || a.len() == 1 {
-            break;
-        }
-        if a == b"--" {
-            break;
-        }
-        let takes = matches!(a.as_slice(), b"-s" | b"-f" | b"-ws" | b"-wf")
-            || matches!(SPEC.parse(std::slice::from_ref(a)), Err(UsageError::Message(m)) if m.contains("requires an argument"));
-        at += 1 + usize::from(takes);
+    while let Some(option) = args.get(at).filter(|a| is_option(a)) {
+        at += 1 + usize::from(SPEC.takes_next(option));
     }
     let (options, rest) = args.split_at(at.min(args.len()));
-    let p = SPEC.parse_or_exit(ctx, options, Exit::FAILURE)?;
+    let mut p = SPEC.parse_or_exit(ctx, options, Exit::FAILURE)?;
     let rest = rest.strip_prefix(&[b"--".to_vec()]).unwrap_or(rest);
-    let mut operands = p.operands.clone();
+    let mut operands = std::mem::take(&mut p.operands);
     operands.extend_from_slice(rest);
     Ok((p, operands))
 }
 
-/// Decimal fixed-point numbers, exactly. `None` if they are too large for that.
-fn exact(
-    ctx: &mut Ctx<'_>,
-    first: &Number,
-    step: &Number,
-    last: &Number,
-    separator: &[u8],
-    equal_width: bool,
+/// Numbers as whole multiples of a power of ten, which are exact.
+struct Integers {
+    first: i128,
+    step: i128,
+    last: i128,
+    /// What is not shown of a number is divided away.
+    unit: i128,
     places: usize,
-) -> Option<Exit> {
-    let scale = |n: &Number, to: usize| -> Option<i128> {
-        let by = 10i128.checked_pow(u32::try_from(to.checked_sub(n.places)?).ok()?)?;
-        n.exact?.checked_mul(by)
-    };
-    let deep = places.max(if last.value.is_infinite() { 0 } else { last.places });
-    let (mut x, by) = (scale(first, deep)?, scale(step, deep)?);
-    let end = if last.value.is_infinite() {
-        if (last.value > 0.0) == (by > 0) {
-            if by > 0 { i128::MAX } else { i128::MIN }
-        } else if by > 0 {
-            i128::MIN
-        } else {
-            i128::MAX
-        }
-    } else {
-        scale(last, deep)?
-    };
-    let unit = 10i128.checked_pow(u32::try_from(deep - places).ok()?)?;
-    let width = if equal_width {
-        let last_width = if last.value.is_infinite() { 0 } else { last.width };
-        let w = first.width.max(last_width);
-        // A first operand written as -0 keeps room for its sign.
-        w + if places > 0 { places + 1 } else { 0 }
-    } else {
-        0
-    };
-    let minus_zero = first.text.starts_with(b"-") && x == 0;
-    let mut out = Vec::with_capacity(64 * 1024);
-    let past = |x: i128| if by > 0 { x > end } else { x < end };
-    if past(x) {
-        return Some(Exit::SUCCESS);
-    }
-    let mut start = true;
-    loop {
-        if !start {
-            out.extend_from_slice(separator);
-        }
-        push_fixed(&mut out, x / unit, places, width, minus_zero && start);
-        start = false;
-        if out.len() >= 60 * 1024 {
-            if ctx.stdout.write_all(&out).is_err() {
-                return Some(Exit::FAILURE);
-            }
-            out.clear();
-        }
-        x = match x.checked_add(by) {
-            Some(n) if !past(n) => n,
-            _ => break,
+    width: usize,
+}
+
+impl Plan {
+    /// Decimal fixed-point numbers; `None` if they are others, or too large.
+    fn integers(&self) -> Option<Integers> {
+        let Show::Fixed(places) = self.show else { return None };
+        let Plan { first, step, last, .. } = self;
+        let scale = |n: &Number, to: usize| -> Option<i128> {
+            let by = 10i128.checked_pow(u32::try_from(to.checked_sub(n.places)?).ok()?)?;
+            n.exact?.checked_mul(by)
         };
+        let endless = last.value.is_infinite();
+        let deep = places.max(if endless { 0 } else { last.places });
+        let end = match (endless, last.value > 0.0) {
+            (true, true) => i128::MAX,
+            (true, false) => i128::MIN,
+            (false, _) => scale(last, deep)?,
+        };
+        // A first operand written as -0 keeps room for its sign.
+        let width = first.width.max(if endless { 0 } else { last.width });
+        Some(Integers {
+            first: scale(first, deep)?,
+            step: scale(step, deep)?,
+            last: end,
+            unit: 10i128.checked_pow(u32::try_from(deep - places).ok()?)?,
+            places,
+            width: match self.equal_width {
+                true => width + if places > 0 { places + 1 } else { 0 },
+                false => 0,
+            },
+        })
     }
-    out.push(b'\n');
-    Some(if ctx.stdout.write_all(&out).is_ok() { Exit::SUCCESS } else { Exit::FAILURE })
+}
+
+impl Integers {
+    fn print(&self, plan: &Plan, to: &mut Output) -> io::Result<()> {
+        let past = |x: i128| if self.step > 0 { x > self.last } else { x < self.last };
+        let mut x = self.first;
+        if past(x) {
+            return Ok(());
+        }
+        let minus_zero = plan.first.text.starts_with(b"-") && x == 0;
+        let mut out = Vec::with_capacity(64 * 1024);
+        let mut start = true;
+        loop {
+            if !start {
+                out.extend_from_slice(&plan.separator);
+            }
+            push_fixed(&mut out, x / self.unit, self.places, self.width, minus_zero && start);
+            start = false;
+            if out.len() >= 60 * 1024 {
+                to.write_all(&out)?;
+                out.clear();
+            }
+            x = match x.checked_add(self.step) {
+                Some(n) if !past(n) => n,
+                _ => break,
+            };
+        }
+        out.push(b'\n');
+        to.write_all(&out)
+    }
 }
 
 /// `value` divided by ten to the `places`, padded with zeros to `width`.
@@ -348,70 +360,59 @@ impl Format {
     }
 }
 
-fn floats(
-    ctx: &mut Ctx<'_>,
-    first: &Number,
-    step: &Number,
-    last: &Number,
-    separator: &[u8],
-    show: &Show,
-) -> Exit {
-    let mut out = Vec::with_capacity(64 * 1024);
+/// Numbers as floating point.
+fn floats(plan: &Plan, to: &mut Output) -> io::Result<()> {
+    let Plan { first, step, last, .. } = plan;
+    // Operands that are decimal stay exact for formats too: 0.3 is reached from 0.1.
     let scaled = exact_values(first, step, last);
-    let past = |x: f64| if step.value > 0.0 { x > last.value } else { x < last.value };
-    let mut i = 0u64;
-    let mut any = false;
-    loop {
-        // Operands that are decimal stay exact for formats too: 0.3 is reached from 0.1.
-        let value = match &scaled {
-            Some((f, s, l, unit)) => {
-                let Some(x) = s.checked_mul(i128::from(i)).and_then(|d| f.checked_add(d)) else {
-                    break;
-                };
-                if if *s > 0 { x > *l } else { x < *l } {
-                    break;
-                }
-                long(x, *unit)
+    let value = |i: u64| match &scaled {
+        Some((first, step, last, unit)) => {
+            let x = step.checked_mul(i128::from(i)).and_then(|by| first.checked_add(by))?;
+            let past = if *step > 0 { x > *last } else { x < *last };
+            (!past).then(|| long(x, *unit))
+        }
+        None => {
+            let x = first.value + i as f64 * step.value;
+            let past = if step.value > 0.0 { x > last.value } else { x < last.value };
+            (!past).then(|| LongDouble::from_f64(x))
+        }
+    };
+    let mut out = Vec::with_capacity(64 * 1024);
+    for i in 0..=u64::MAX {
+        let Some(value) = value(i) else {
+            if i > 0 {
+                out.push(b'\n');
             }
-            None => {
-                let x = first.value + i as f64 * step.value;
-                if past(x) {
-                    break;
-                }
-                LongDouble::from_f64(x)
-            }
+            break;
         };
-        if any {
-            out.extend_from_slice(separator);
+        if i > 0 {
+            out.extend_from_slice(&plan.separator);
         }
-        any = true;
-        match show {
-            Show::Format(f) => {
-                out.extend_from_slice(&f.before);
-                printf::long_double(&mut out, &f.spec, f.conversion, &value);
-                out.extend_from_slice(&f.after);
-            }
-            Show::Fixed(p) => {
-                let spec = printf::Spec { precision: Some((*p).min(4000)), ..Default::default() };
-                printf::long_double(&mut out, &spec, b'f', &value);
-            }
-            Show::General => printf::long_double(&mut out, &printf::Spec::default(), b'g', &value),
-        }
+        plan.show.push(&mut out, &value);
         if out.len() >= 60 * 1024 {
-            if ctx.stdout.write_all(&out).is_err() {
-                return Exit::FAILURE;
-            }
+            to.write_all(&out)?;
             out.clear();
         }
-        i = match i.checked_add(1) {
-            Some(n) => n,
-            None => break,
-        };
     }
-    if any {
-        out.push(b'\n');
+    to.write_all(&out)
+}
+
+impl Show {
+    fn push(&self, out: &mut Vec<u8>, value: &LongDouble) {
+        match self {
+            Show::Format(f) => {
+                out.extend_from_slice(&f.before);
+                printf::long_double(out, &f.spec, f.conversion, value);
+                out.extend_from_slice(&f.after);
+            }
+            Show::Fixed(places) => {
+                let precision = Some((*places).min(4000));
+                let spec = printf::Spec { precision, ..Default::default() };
+                printf::long_double(out, &spec, b'f', value);
+            }
+            Show::General => printf::long_double(out, &printf::Spec::default(), b'g', value),
+        }
     }
-    if ctx.stdout.write_all(&out).is_ok() { Exit::SUCCESS } else { Exit::FAILURE }
 }
 
 /// All three operands on one decimal scale.

@@ -9,13 +9,21 @@ use box_sys::WaitStatus;
 
 use crate::common::input;
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Ctty,
+    Fork,
+    Wait,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... PROGRAM [ARG]...",
     about: "Run a program in a new session.",
     options: &[
-        Opt::flag('c', "ctty", "(no effect: there is no terminal)"),
-        Opt::flag('f', "fork", "always fork"),
-        Opt::flag('w', "wait", "wait program to exit, and use the same return"),
+        Opt::new(Flag::Ctty, 'c', "ctty", "(no effect: there is no terminal)"),
+        Opt::new(Flag::Fork, 'f', "fork", "always fork"),
+        Opt::new(Flag::Wait, 'w', "wait", "wait program to exit, and use the same return"),
     ],
     after: "",
     posix_order: true,
@@ -31,11 +39,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         return Exit::FAILURE;
     }
     // The leader of a process group cannot begin a session: a child does.
-    if p.has('f') || ctx.procs.begin_session().is_err() {
+    if p.has(Flag::Fork) || ctx.procs.begin_session().is_err() {
         let mut argv = vec![b"setsid".to_vec()];
         argv.extend(p.operands.iter().cloned());
         return match Command::new(argv).start(ctx) {
-            Ok(_) if !p.has('w') => Exit::SUCCESS,
+            Ok(_) if !p.has(Flag::Wait) => Exit::SUCCESS,
             Ok(child) => Exit(child.wait(ctx).map_or(1, WaitStatus::shell_status)),
             Err(e) => failed(ctx, b"setsid", &e),
         };

@@ -8,166 +8,249 @@ use box_applet::{Ctx, Exit};
 use crate::common::input::{self, Stop, put};
 use crate::common::number;
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    All,
+    Bytes,
+    Data,
+    Encoding,
+    IncludeAllWhitespace,
+    Octal,
+    OutputSeparator,
+    PrintFileName,
+    Radix,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[option(s)] [file(s)]",
     about: "Display printable strings in [file(s)] (stdin by default)",
     options: &[
-        Opt::flag('a', "all", "scan the entire file (default)"),
-        Opt::flag('d', "data", "scan the entire file (there are no sections)"),
-        Opt::flag('f', "print-file-name", "print the name of the file before each string"),
-        Opt::value(
+        Opt::new(Flag::All, 'a', "all", "scan the entire file (default)"),
+        Opt::new(Flag::Data, 'd', "data", "scan the entire file (there are no sections)"),
+        Opt::new(
+            Flag::PrintFileName,
+            'f',
+            "print-file-name",
+            "print the name of the file before each string",
+        ),
+        Opt::new(
+            Flag::Bytes,
             'n',
             "bytes",
-            "NUMBER",
             "print any sequence of at least NUMBER characters (default 4)",
-        ),
-        Opt::value(
+        )
+        .takes("NUMBER"),
+        Opt::new(
+            Flag::Radix,
             't',
             "radix",
-            "RADIX",
             "print the location of the string in base 8 (o), 10 (d), or 16 (x)",
-        ),
-        Opt::flag('o', "", "an alias for --radix=o"),
-        Opt::flag(
+        )
+        .takes("RADIX"),
+        Opt::new(Flag::Octal, 'o', "", "an alias for --radix=o"),
+        Opt::new(
+            Flag::IncludeAllWhitespace,
             'w',
             "include-all-whitespace",
             "include all whitespace as valid string characters",
         ),
-        Opt::value('e', "encoding", "ENC", "s = 7-bit, S = 8-bit, {b,l} = 16-bit, {B,L} = 32-bit"),
-        Opt::value('s', "output-separator", "STRING", "string used to separate strings in output"),
+        Opt::new(
+            Flag::Encoding,
+            'e',
+            "encoding",
+            "s = 7-bit, S = 8-bit, {b,l} = 16-bit, {B,L} = 32-bit",
+        )
+        .takes("ENC"),
+        Opt::new(
+            Flag::OutputSeparator,
+            's',
+            "output-separator",
+            "string used to separate strings in output",
+        )
+        .takes("STRING"),
     ],
     after: "",
     posix_order: false,
 };
 
+/// How characters are stored: `-e`.
+#[derive(Clone, Copy)]
+struct Encoding {
+    /// Bytes of each character.
+    unit: usize,
+    big_endian: bool,
+    /// Bytes from 0x80 up are printable.
+    high: bool,
+}
+
+struct Plan {
+    least: usize,
+    /// `o`, `d` or `x`: the base of positions.
+    radix: Option<u8>,
+    encoding: Encoding,
+    all_space: bool,
+    separator: Vec<u8>,
+    names: bool,
+    files: Vec<Vec<u8>>,
+}
+
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    // `-8` is an old form of `-n 8`.
-    let args: Vec<Vec<u8>> = args
-        .iter()
-        .map(|a| match a.strip_prefix(b"-") {
-            Some(d) if !d.is_empty() && d.iter().all(u8::is_ascii_digit) => [b"-n", d].concat(),
-            _ => a.clone(),
-        })
-        .collect();
-    let p = match SPEC.parse_or_exit(ctx, &args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
+    let plan = match plan(ctx, args) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
     };
-    let mut least = 4;
-    if let Some(text) = p.last('n') {
-        match number::decimal(text).and_then(|n| usize::try_from(n).ok()) {
-            Some(n) if n > 0 => least = n,
-            _ => {
-                let shown = String::from_utf8_lossy(text).into_owned();
-                let what = if number::decimal(text).is_some() {
-                    "invalid minimum string length"
-                } else {
-                    "invalid integer argument"
-                };
-                ctx.error(format_args!("{what} {shown}"));
-                return Exit::FAILURE;
-            }
-        }
-    }
-    let radix = match p.last_of(&['t', 'o']) {
-        Some('o') => Some(b'o'),
-        Some(_) => match p.last('t') {
-            Some(b"o") => Some(b'o'),
-            Some(b"d") => Some(b'd'),
-            Some(b"x") => Some(b'x'),
-            _ => {
-                input::usage_error(ctx, &[b"invalid radix"]);
-                return Exit::FAILURE;
-            }
-        },
-        None => None,
-    };
-    let (unit, big, high) = match p.last('e') {
-        None | Some(b"s") => (1, false, false),
-        Some(b"S") => (1, false, true),
-        Some(b"b") => (2, true, false),
-        Some(b"l") => (2, false, false),
-        Some(b"B") => (4, true, false),
-        Some(b"L") => (4, false, false),
-        Some(_) => {
-            input::usage_error(ctx, &[b"invalid encoding"]);
-            return Exit::FAILURE;
-        }
-    };
-    let separator = p.last('s').unwrap_or(b"\n").to_vec();
-    let all_space = p.has('w');
-    let printable = |c: u32| {
-        c == 9
-            || (0x20..0x7f).contains(&c)
-            || high && (0x80..=0xff).contains(&c)
-            || all_space && (10..=13).contains(&c)
-    };
-    let stdin = [b"-".to_vec()];
-    let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
     let mut exit = Exit::SUCCESS;
-    for file in files {
+    for file in &plan.files {
         let mut data = Vec::new();
         let read =
             input::open(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| r.read_to_end(&mut data));
         if let Err(e) = read {
-            let text = box_sys::strerror(&e);
-            if e.kind() == std::io::ErrorKind::NotFound {
-                ctx.error_bytes(&[b"'", file, b"': No such file"]);
+            exit = if e.kind() == std::io::ErrorKind::NotFound {
+                input::failure(ctx, &[b"'", file, b"': No such file"])
             } else {
-                ctx.error_bytes(&[file, b": ", text.as_bytes()]);
-            }
-            exit = Exit::FAILURE;
+                input::failure(ctx, &[file, b": ", box_sys::strerror(&e).as_bytes()])
+            };
             continue;
         }
         let name: &[u8] = if file == b"-" { b"{standard input}" } else { file };
-        let mut emit = |start: usize, run: &[u8]| -> Result<(), Stop> {
-            let mut line = Vec::with_capacity(run.len() + 16);
-            if p.has('f') {
-                line.extend_from_slice(&[name, b": "].concat());
-            }
-            match radix {
-                Some(b'o') => line.extend_from_slice(format!("{start:7o} ").as_bytes()),
-                Some(b'd') => line.extend_from_slice(format!("{start:7} ").as_bytes()),
-                Some(_) => line.extend_from_slice(format!("{start:7x} ").as_bytes()),
-                None => {}
-            }
-            line.extend_from_slice(run);
-            line.extend_from_slice(&separator);
-            put(&mut ctx.stdout, &line)
-        };
-        let mut result = Ok(());
-        if unit == 1 {
-            let mut at = 0;
-            while at < data.len() && result.is_ok() {
-                let len = data[at..].iter().take_while(|c| printable(u32::from(**c))).count();
-                if len >= least {
-                    result = emit(at, &data[at..at + len]);
-                }
-                at += len + 1;
-            }
-        } else {
-            let value = |b: &[u8]| {
-                b.iter().enumerate().fold(0u32, |v, (i, x)| {
-                    v | u32::from(*x) << (8 * if big { unit - 1 - i } else { i })
-                })
-            };
-            let mut at = 0;
-            while at + unit <= data.len() && result.is_ok() {
-                let run: Vec<u8> = data[at..]
-                    .chunks_exact(unit)
-                    .map(value)
-                    .take_while(|c| printable(*c))
-                    .map(|c| c as u8)
-                    .collect();
-                if run.len() >= least {
-                    result = emit(at, &run);
-                }
-                at += if run.is_empty() { 1 } else { run.len() * unit };
-            }
-        }
-        if result.is_err() {
+        let mut emit = |at: usize, text: &[u8]| put(&mut ctx.stdout, &plan.line(name, at, text));
+        if plan.runs(&data, &mut emit).is_err() {
             return Exit::FAILURE;
         }
     }
     exit
+}
+
+/// `-8` is an old form of `-n 8`.
+fn modern(arg: &[u8]) -> Vec<u8> {
+    match arg.strip_prefix(b"-") {
+        Some(d) if !d.is_empty() && d.iter().all(u8::is_ascii_digit) => [b"-n", d].concat(),
+        _ => arg.to_vec(),
+    }
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let args: Vec<Vec<u8>> = args.iter().map(|a| modern(a)).collect();
+    let p = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
+    let least = match p.last(Flag::Bytes) {
+        Some(text) => least(text).map_err(|what| {
+            let shown = String::from_utf8_lossy(text);
+            ctx.error(format_args!("{what} {shown}"));
+            Exit::FAILURE
+        })?,
+        None => 4,
+    };
+    let radix = match (p.last_of(&[Flag::Radix, Flag::Octal]), p.last(Flag::Radix)) {
+        (None, _) => None,
+        (Some(Flag::Octal), _) => Some(b'o'),
+        (Some(_), Some([letter @ (b'o' | b'd' | b'x')])) => Some(*letter),
+        (Some(_), _) => return Err(input::usage_error(ctx, &[b"invalid radix"])),
+    };
+    let encoding = encoding(p.last(Flag::Encoding).unwrap_or(b"s"))
+        .ok_or_else(|| input::usage_error(ctx, &[b"invalid encoding"]))?;
+    Ok(Plan {
+        least,
+        radix,
+        encoding,
+        all_space: p.has(Flag::IncludeAllWhitespace),
+        separator: p.last(Flag::OutputSeparator).unwrap_or(b"\n").to_vec(),
+        names: p.has(Flag::PrintFileName),
+        files: input::or_stdin(p.operands),
+    })
+}
+
+/// The argument of `-n`, or what is wrong with it.
+fn least(text: &[u8]) -> Result<usize, &'static str> {
+    match number::decimal(text) {
+        Some(n) => match usize::try_from(n) {
+            Ok(n) if n > 0 => Ok(n),
+            _ => Err("invalid minimum string length"),
+        },
+        None => Err("invalid integer argument"),
+    }
+}
+
+/// The argument of `-e`.
+fn encoding(letter: &[u8]) -> Option<Encoding> {
+    let (unit, big_endian, high) = match letter {
+        b"s" => (1, false, false),
+        b"S" => (1, false, true),
+        b"b" => (2, true, false),
+        b"l" => (2, false, false),
+        b"B" => (4, true, false),
+        b"L" => (4, false, false),
+        _ => return None,
+    };
+    Some(Encoding { unit, big_endian, high })
+}
+
+impl Plan {
+    fn is_printable(&self, c: u32) -> bool {
+        c == 9
+            || (0x20..0x7f).contains(&c)
+            || self.encoding.high && (0x80..=0xff).contains(&c)
+            || self.all_space && (10..=13).contains(&c)
+    }
+
+    /// Calls `emit` with the position and text of each run that is long enough.
+    fn runs(
+        &self,
+        data: &[u8],
+        emit: &mut dyn FnMut(usize, &[u8]) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        if self.encoding.unit > 1 {
+            return self.wide_runs(data, emit);
+        }
+        let mut at = 0;
+        while at < data.len() {
+            let printable = data[at..].iter().take_while(|c| self.is_printable(u32::from(**c)));
+            let len = printable.count();
+            if len >= self.least {
+                emit(at, &data[at..at + len])?;
+            }
+            at += len + 1;
+        }
+        Ok(())
+    }
+
+    /// The same where a character has several bytes.
+    fn wide_runs(
+        &self,
+        data: &[u8],
+        emit: &mut dyn FnMut(usize, &[u8]) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let Encoding { unit, big_endian, .. } = self.encoding;
+        let value = |bytes: &[u8]| {
+            let shift = |i: usize| 8 * if big_endian { unit - 1 - i } else { i };
+            bytes.iter().enumerate().fold(0u32, |v, (i, b)| v | u32::from(*b) << shift(i))
+        };
+        let mut at = 0;
+        while at + unit <= data.len() {
+            let characters = data[at..].chunks_exact(unit).map(value);
+            let text: Vec<u8> =
+                characters.take_while(|c| self.is_printable(*c)).map(|c| c as u8).collect();
+            if text.len() >= self.least {
+                emit(at, &text)?;
+            }
+            at += if text.is_empty() { 1 } else { text.len() * unit };
+        }
+        Ok(())
+    }
+
+    fn line(&self, name: &[u8], at: usize, text: &[u8]) -> Vec<u8> {
+        let mut line = Vec::with_capacity(text.len() + 16);
+        if self.names {
+            line.extend_from_slice(&[name, b": "].concat());
+        }
+        match self.radix {
+            Some(b'o') => line.extend_from_slice(format!("{at:7o} ").as_bytes()),
+            Some(b'd') => line.extend_from_slice(format!("{at:7} ").as_bytes()),
+            Some(_) => line.extend_from_slice(format!("{at:7x} ").as_bytes()),
+            None => {}
+        }
+        line.extend_from_slice(text);
+        line.extend_from_slice(&self.separator);
+        line
+    }
 }

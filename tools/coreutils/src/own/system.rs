@@ -12,19 +12,37 @@ use box_text::time::strftime;
 /// Kernel name, release, version and machine as `uname` reports them.
 const SYSTEM: [&str; 4] = ["Linux", "6.1.0-wasibox", "#1 SMP Wasibox", "wasm32"];
 
-const UNAME: Spec = Spec {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum UnameFlag {
+    All,
+    HardwarePlatform,
+    KernelName,
+    KernelRelease,
+    KernelVersion,
+    Machine,
+    Nodename,
+    OperatingSystem,
+    Processor,
+}
+
+const UNAME: Spec<UnameFlag> = Spec {
     usage: "[OPTION]...",
     about: "Print certain system information.  With no OPTION, same as -s.",
     options: &[
-        Opt::flag('a', "all", "print all information"),
-        Opt::flag('s', "kernel-name", "print the kernel name"),
-        Opt::flag('n', "nodename", "print the network node hostname"),
-        Opt::flag('r', "kernel-release", "print the kernel release"),
-        Opt::flag('v', "kernel-version", "print the kernel version"),
-        Opt::flag('m', "machine", "print the machine hardware name"),
-        Opt::flag('p', "processor", "print the processor type (non-portable)"),
-        Opt::flag('i', "hardware-platform", "print the hardware platform (non-portable)"),
-        Opt::flag('o', "operating-system", "print the operating system"),
+        Opt::new(UnameFlag::All, 'a', "all", "print all information"),
+        Opt::new(UnameFlag::KernelName, 's', "kernel-name", "print the kernel name"),
+        Opt::new(UnameFlag::Nodename, 'n', "nodename", "print the network node hostname"),
+        Opt::new(UnameFlag::KernelRelease, 'r', "kernel-release", "print the kernel release"),
+        Opt::new(UnameFlag::KernelVersion, 'v', "kernel-version", "print the kernel version"),
+        Opt::new(UnameFlag::Machine, 'm', "machine", "print the machine hardware name"),
+        Opt::new(UnameFlag::Processor, 'p', "processor", "print the processor type (non-portable)"),
+        Opt::new(
+            UnameFlag::HardwarePlatform,
+            'i',
+            "hardware-platform",
+            "print the hardware platform (non-portable)",
+        ),
+        Opt::new(UnameFlag::OperatingSystem, 'o', "operating-system", "print the operating system"),
     ],
     after: "",
     posix_order: false,
@@ -50,24 +68,30 @@ pub(crate) fn uname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         input::extra_operand(ctx, extra);
         return Exit::FAILURE;
     }
-    let all = p.has('a');
+    let all = p.has(UnameFlag::All);
     let [kernel, release, version, machine] = SYSTEM;
     let host = host_name();
-    let want = |c: char| all || p.has(c) || c == 's' && p.options.is_empty();
+    let want = |c: UnameFlag| all || p.has(c) || c == UnameFlag::KernelName && p.options.is_empty();
     let mut words: Vec<&str> = Vec::new();
-    for (c, text) in [('s', kernel), ('n', &host), ('r', release), ('v', version), ('m', machine)] {
+    for (c, text) in [
+        (UnameFlag::KernelName, kernel),
+        (UnameFlag::Nodename, &host),
+        (UnameFlag::KernelRelease, release),
+        (UnameFlag::KernelVersion, version),
+        (UnameFlag::Machine, machine),
+    ] {
         if want(c) {
             words.push(text);
         }
     }
     // `-a` leaves out what is unknown.
-    if p.has('p') {
+    if p.has(UnameFlag::Processor) {
         words.push("unknown");
     }
-    if p.has('i') {
+    if p.has(UnameFlag::HardwarePlatform) {
         words.push("unknown");
     }
-    if want('o') {
+    if want(UnameFlag::OperatingSystem) {
         words.push("GNU/Linux");
     }
     line(ctx, &words.join(" "))
@@ -94,15 +118,29 @@ pub(crate) fn arch(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     }
 }
 
-const HOSTNAME: Spec = Spec {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HostnameFlag {
+    AllIpAddresses,
+    Domain,
+    Fqdn,
+    IpAddress,
+    Short,
+}
+
+const HOSTNAME: Spec<HostnameFlag> = Spec {
     usage: "[OPTION]...",
     about: "Print the host's name.",
     options: &[
-        Opt::flag('s', "short", "short host name"),
-        Opt::flag('f', "fqdn", "long host name"),
-        Opt::flag('d', "domain", "DNS domain name"),
-        Opt::flag('i', "ip-address", "addresses for the host name"),
-        Opt::flag('I', "all-ip-addresses", "all addresses for the host"),
+        Opt::new(HostnameFlag::Short, 's', "short", "short host name"),
+        Opt::new(HostnameFlag::Fqdn, 'f', "fqdn", "long host name"),
+        Opt::new(HostnameFlag::Domain, 'd', "domain", "DNS domain name"),
+        Opt::new(HostnameFlag::IpAddress, 'i', "ip-address", "addresses for the host name"),
+        Opt::new(
+            HostnameFlag::AllIpAddresses,
+            'I',
+            "all-ip-addresses",
+            "all addresses for the host",
+        ),
     ],
     after: "",
     posix_order: false,
@@ -119,20 +157,33 @@ pub(crate) fn hostname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     }
     let host = host_name();
     let (short, domain) = host.split_once('.').unwrap_or((&host, ""));
-    match p.last_of(&['s', 'f', 'd', 'i', 'I']) {
-        Some('s') => line(ctx, short),
-        Some('d') => line(ctx, domain),
-        Some('i' | 'I') => line(ctx, "127.0.0.1"),
+    match p.last_of(&[
+        HostnameFlag::Short,
+        HostnameFlag::Fqdn,
+        HostnameFlag::Domain,
+        HostnameFlag::IpAddress,
+        HostnameFlag::AllIpAddresses,
+    ]) {
+        Some(HostnameFlag::Short) => line(ctx, short),
+        Some(HostnameFlag::Domain) => line(ctx, domain),
+        Some(HostnameFlag::IpAddress | HostnameFlag::AllIpAddresses) => line(ctx, "127.0.0.1"),
         _ => line(ctx, &host),
     }
 }
 
-const NPROC: Spec = Spec {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NprocFlag {
+    All,
+    Ignore,
+}
+
+const NPROC: Spec<NprocFlag> = Spec {
     usage: "[OPTION]...",
     about: "Print the number of processing units available to the current process.",
     options: &[
-        Opt::flag('\u{1}', "all", "print the number of installed processors").long_only(),
-        Opt::value('\u{2}', "ignore", "N", "if possible, exclude N processing units").long_only(),
+        Opt::long(NprocFlag::All, "all", "print the number of installed processors"),
+        Opt::long(NprocFlag::Ignore, "ignore", "if possible, exclude N processing units")
+            .takes("N"),
     ],
     after: "",
     posix_order: false,
@@ -148,7 +199,7 @@ pub(crate) fn nproc(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         return Exit::FAILURE;
     }
     let number = |v: &[u8]| crate::common::number::decimal(v);
-    let ignore = match p.last('\u{2}').map(|v| (v.to_vec(), number(v))) {
+    let ignore = match p.last(NprocFlag::Ignore).map(|v| (v.to_vec(), number(v))) {
         Some((text, None)) => {
             ctx.error_bytes(&[b"invalid number: ", &crate::common::quote::always(&text)]);
             return Exit::FAILURE;
@@ -157,7 +208,7 @@ pub(crate) fn nproc(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         None => 0,
     };
     let mut count = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
-    if !p.has('\u{1}') {
+    if !p.has(NprocFlag::All) {
         // OMP_NUM_THREADS may be a list; the first number counts.
         let omp = |name: &[u8]| {
             let v = ctx.env.get(name)?;
@@ -173,12 +224,18 @@ pub(crate) fn nproc(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     line(ctx, &count.saturating_sub(ignore).max(1).to_string())
 }
 
-const UPTIME: Spec = Spec {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum UptimeFlag {
+    Pretty,
+    Since,
+}
+
+const UPTIME: Spec<UptimeFlag> = Spec {
     usage: "[OPTION]",
     about: "Print the time, how long the system has been up, users and load averages.",
     options: &[
-        Opt::flag('p', "pretty", "show uptime in pretty format"),
-        Opt::flag('s', "since", "system up since"),
+        Opt::new(UptimeFlag::Pretty, 'p', "pretty", "show uptime in pretty format"),
+        Opt::new(UptimeFlag::Since, 's', "since", "system up since"),
     ],
     after: "",
     posix_order: false,
@@ -203,12 +260,12 @@ pub(crate) fn uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         strftime::format(&mut out, format, &zone.broken(at, 0));
         String::from_utf8_lossy(&out).into_owned()
     };
-    if p.has('s') {
+    if p.has(UptimeFlag::Since) {
         let at = now - up as i64;
         return line(ctx, &show(b"%F %T", at));
     }
     let (days, hours, minutes) = (up / 86_400, up / 3600 % 24, up / 60 % 60);
-    if p.has('p') {
+    if p.has(UptimeFlag::Pretty) {
         let mut parts = Vec::new();
         for (n, unit) in
             [(days / 7, "week"), (days % 7, "day"), (hours, "hour"), (minutes, "minute")]
@@ -236,10 +293,20 @@ pub(crate) fn uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     line(ctx, &format!("{time} up {day_part}{clock},  1 user,  load average: {load}"))
 }
 
-const TTY: Spec = Spec {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TtyFlag {
+    Silent,
+}
+
+const TTY: Spec<TtyFlag> = Spec {
     usage: "[OPTION]...",
     about: "Print the file name of the terminal connected to standard input.",
-    options: &[Opt::flag('s', "silent", "print nothing, only return an exit status")],
+    options: &[Opt::new(
+        TtyFlag::Silent,
+        's',
+        "silent",
+        "print nothing, only return an exit status",
+    )],
     after: "",
     posix_order: false,
 };
@@ -260,7 +327,7 @@ pub(crate) fn tty(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Source::File(f) => box_sys::is_terminal(f),
         _ => false,
     };
-    if !p.has('s') {
+    if !p.has(TtyFlag::Silent) {
         line(ctx, if terminal { "/dev/tty" } else { "not a tty" });
     }
     if terminal { Exit::SUCCESS } else { Exit::FAILURE }
@@ -292,12 +359,23 @@ pub(crate) fn logname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     }
 }
 
-const SYNC: Spec = Spec {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SyncFlag {
+    Data,
+    FileSystem,
+}
+
+const SYNC: Spec<SyncFlag> = Spec {
     usage: "[OPTION] [FILE]...",
     about: "Synchronize cached writes to persistent storage.\nIf one or more files are specified, only they are synchronized.",
     options: &[
-        Opt::flag('d', "data", "sync only file data, no unneeded metadata"),
-        Opt::flag('f', "file-system", "sync the file systems that contain the files"),
+        Opt::new(SyncFlag::Data, 'd', "data", "sync only file data, no unneeded metadata"),
+        Opt::new(
+            SyncFlag::FileSystem,
+            'f',
+            "file-system",
+            "sync the file systems that contain the files",
+        ),
     ],
     after: "",
     posix_order: false,
@@ -308,7 +386,7 @@ pub(crate) fn sync(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(e) => return e,
     };
-    if p.has('d') && p.operands.is_empty() {
+    if p.has(SyncFlag::Data) && p.operands.is_empty() {
         ctx.error("--data needs at least one argument");
         return Exit::FAILURE;
     }
@@ -316,7 +394,9 @@ pub(crate) fn sync(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     for f in &p.operands {
         match std::fs::File::open(ctx.path(f)) {
             // A directory or device that cannot be synced has nothing to lose here.
-            Ok(file) => drop(if p.has('d') { file.sync_data() } else { file.sync_all() }),
+            Ok(file) => {
+                drop(if p.has(SyncFlag::Data) { file.sync_data() } else { file.sync_all() })
+            }
             Err(e) => {
                 let shown = crate::common::quote::always(f);
                 ctx.error_bytes(&[
@@ -332,12 +412,24 @@ pub(crate) fn sync(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     exit
 }
 
-const CLEAR: Spec = Spec {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ClearFlag {
+    KeepScrollback,
+    TerminalType,
+}
+
+const CLEAR: Spec<ClearFlag> = Spec {
     usage: "",
     about: "Clear the terminal screen.",
     options: &[
-        Opt::flag('x', "", "do not clear the scrollback"),
-        Opt::value('T', "", "TYPE", "terminal type (ignored: the escapes are ANSI's)"),
+        Opt::new(ClearFlag::KeepScrollback, 'x', "", "do not clear the scrollback"),
+        Opt::new(
+            ClearFlag::TerminalType,
+            'T',
+            "",
+            "terminal type (ignored: the escapes are ANSI's)",
+        )
+        .takes("TYPE"),
     ],
     after: "",
     posix_order: false,
@@ -348,7 +440,10 @@ pub(crate) fn clear(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(e) => return e,
     };
-    let _ =
-        ctx.stdout.write_all(if p.has('x') { b"\x1b[H\x1b[2J" } else { b"\x1b[H\x1b[2J\x1b[3J" });
+    let _ = ctx.stdout.write_all(if p.has(ClearFlag::KeepScrollback) {
+        b"\x1b[H\x1b[2J"
+    } else {
+        b"\x1b[H\x1b[2J\x1b[3J"
+    });
     Exit::SUCCESS
 }

@@ -8,13 +8,27 @@ use box_text::regex::{Options, Regex, Syntax};
 
 use crate::common::{input, quote};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Before,
+    Regex,
+    Separator,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...",
     about: "Write each FILE to standard output, last line first.\n\nWith no FILE, or when FILE is -, read standard input.",
     options: &[
-        Opt::flag('b', "before", "attach the separator before instead of after"),
-        Opt::flag('r', "regex", "interpret the separator as a regular expression"),
-        Opt::value('s', "separator", "STRING", "use STRING as the separator instead of newline"),
+        Opt::new(Flag::Before, 'b', "before", "attach the separator before instead of after"),
+        Opt::new(Flag::Regex, 'r', "regex", "interpret the separator as a regular expression"),
+        Opt::new(
+            Flag::Separator,
+            's',
+            "separator",
+            "use STRING as the separator instead of newline",
+        )
+        .takes("STRING"),
     ],
     after: "",
     posix_order: false,
@@ -25,8 +39,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(e) => return e,
     };
-    let separator = match p.last('s') {
-        Some(b"") if p.has('r') => {
+    let separator = match p.last(Flag::Separator) {
+        Some(b"") if p.has(Flag::Regex) => {
             ctx.error("separator cannot be empty");
             return Exit::FAILURE;
         }
@@ -35,7 +49,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Some(s) => s.to_vec(),
         None => b"\n".to_vec(),
     };
-    let regex = if p.has('r') {
+    let regex = if p.has(Flag::Regex) {
         match Regex::new(&separator, &Options::new(Syntax::Emacs).multiline(true)) {
             Ok(r) => Some(r),
             Err(e) => {
@@ -73,7 +87,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             None => from_end(&separator, &text),
         };
         at.dedup();
-        if ctx.stdout.write_all(&reversed(&text, &at, p.has('b'))).is_err() {
+        if ctx.stdout.write_all(&reversed(&text, &at, p.has(Flag::Before))).is_err() {
             return Exit::FAILURE;
         }
     }

@@ -8,25 +8,34 @@ use box_applet::{Ctx, Exit};
 
 use crate::common::{input, quote};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Append,
+    Diagnose,
+    IgnoreInterrupts,
+    OutputError,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...",
     about: "Copy standard input to each FILE, and also to standard output.",
     options: &[
-        Opt::flag('a', "append", "append to the given FILEs, do not overwrite"),
-        Opt::flag('i', "ignore-interrupts", "ignore interrupt signals"),
-        Opt::flag('p', "", "diagnose errors writing to non pipes"),
-        Opt::optional(
-            '\u{1}',
+        Opt::new(Flag::Append, 'a', "append", "append to the given FILEs, do not overwrite"),
+        Opt::new(Flag::IgnoreInterrupts, 'i', "ignore-interrupts", "ignore interrupt signals"),
+        Opt::new(Flag::Diagnose, 'p', "", "diagnose errors writing to non pipes"),
+        Opt::long(
+            Flag::OutputError,
             "output-error",
-            "MODE",
             "set behavior on write error:\nwarn, warn-nopipe, exit, exit-nopipe",
         )
-        .long_only(),
+        .may_take("MODE"),
     ],
     after: "",
     posix_order: false,
 };
 
+/// What a failed write means.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     /// A closed pipe ends tee, as SIGPIPE would.
@@ -37,50 +46,84 @@ enum Mode {
     ExitNoPipe,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    let mut mode = Mode::Signal;
-    for (id, value) in &p.options {
-        match (id, value.as_deref()) {
-            ('p', _) | ('\u{1}', None) => mode = Mode::WarnNoPipe,
-            ('\u{1}', Some(b"warn")) => mode = Mode::Warn,
-            ('\u{1}', Some(b"warn-nopipe")) => mode = Mode::WarnNoPipe,
-            ('\u{1}', Some(b"exit")) => mode = Mode::Exit,
-            ('\u{1}', Some(b"exit-nopipe")) => mode = Mode::ExitNoPipe,
-            ('\u{1}', Some(other)) => {
-                input::usage_error(
-                    ctx,
-                    &[b"invalid argument ", &quote::always(other), b" for '--output-error'"],
-                );
-                return Exit::FAILURE;
-            }
-            _ => {}
-        }
+impl Mode {
+    /// Of the word after `--output-error=`.
+    fn parse(word: &[u8]) -> Option<Mode> {
+        Some(match word {
+            b"warn" => Mode::Warn,
+            b"warn-nopipe" => Mode::WarnNoPipe,
+            b"exit" => Mode::Exit,
+            b"exit-nopipe" => Mode::ExitNoPipe,
+            _ => return None,
+        })
     }
+
+    fn is_silent(self, e: &io::Error) -> bool {
+        let no_pipe = matches!(self, Mode::WarnNoPipe | Mode::ExitNoPipe);
+        e.kind() == io::ErrorKind::BrokenPipe && no_pipe
+    }
+
+    fn exits(self) -> bool {
+        matches!(self, Mode::Exit | Mode::ExitNoPipe)
+    }
+}
+
+struct Plan {
+    mode: Mode,
+    append: bool,
+    files: Vec<Vec<u8>>,
+}
+
+/// Where a copy goes besides standard output.
+type Outputs = Vec<(Vec<u8>, File)>;
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let done = plan(ctx, args).and_then(|plan| {
+        let (outputs, exit) = open(ctx, &plan)?;
+        copy(ctx, plan.mode, outputs, exit)
+    });
+    done.unwrap_or_else(|exit| exit)
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let mut mode = Mode::Signal;
+    for (flag, value) in &p.options {
+        mode = match (flag, value.as_deref()) {
+            (Flag::Diagnose, _) | (Flag::OutputError, None) => Mode::WarnNoPipe,
+            (Flag::OutputError, Some(word)) => Mode::parse(word).ok_or_else(|| {
+                let shown = quote::always(word);
+                input::usage_error(ctx, &[b"invalid argument ", &shown, b" for '--output-error'"])
+            })?,
+            (Flag::Append | Flag::IgnoreInterrupts, _) => mode,
+        };
+    }
+    Ok(Plan { mode, append: p.has(Flag::Append), files: p.operands })
+}
+
+/// Opens the files; those that could be, and the status so far.
+fn open(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<(Outputs, Exit), Exit> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).append(plan.append).truncate(!plan.append);
     let mut exit = Exit::SUCCESS;
-    let mut outputs: Vec<(Vec<u8>, File)> = Vec::new();
-    for name in &p.operands {
-        let append = p.has('a');
-        let opened = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .append(append)
-            .truncate(!append)
-            .open(ctx.path(name));
-        match opened {
+    let mut outputs = Vec::new();
+    for name in &plan.files {
+        match options.open(ctx.path(name)) {
             Ok(f) => outputs.push((name.clone(), f)),
             Err(e) => {
-                input::file_error(ctx, name, &e);
-                exit = Exit::FAILURE;
-                if matches!(mode, Mode::Exit | Mode::ExitNoPipe) {
-                    return exit;
+                exit = input::file_error(ctx, name, &e);
+                if plan.mode.exits() {
+                    return Err(exit);
                 }
             }
         }
     }
+    Ok((outputs, exit))
+}
+
+/// Copies standard input until its end, or until nobody takes it.
+fn copy(ctx: &mut Ctx<'_>, mode: Mode, mut outputs: Outputs, exit: Exit) -> Result<Exit, Exit> {
+    let mut exit = exit;
     let mut stdout_open = true;
     loop {
         let block = match ctx.stdin.fill_buf() {
@@ -88,53 +131,62 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
             Err(e) => {
                 ctx.error(format_args!("read error: {}", box_sys::strerror(&e)));
-                return Exit::FAILURE;
+                return Err(Exit::FAILURE);
             }
         };
         if block.is_empty() {
-            return exit;
+            return Ok(exit);
         }
         ctx.stdin.consume(block.len());
         if stdout_open {
             // At once, not when a buffer is full: whoever reads may be waiting.
             let written = ctx.stdout.write_all(&block).and_then(|()| ctx.stdout.flush());
             if let Err(e) = written {
-                let closed = e.kind() == io::ErrorKind::BrokenPipe;
-                if closed && mode == Mode::Signal {
-                    return Exit::SIGPIPE;
-                }
-                let silent = closed && matches!(mode, Mode::WarnNoPipe | Mode::ExitNoPipe);
-                ctx.stdout.take_error();
-                if !silent {
-                    ctx.error(format_args!("'standard output': {}", box_sys::strerror(&e)));
-                    exit = Exit::FAILURE;
-                    if matches!(mode, Mode::Exit | Mode::ExitNoPipe) {
-                        return exit;
-                    }
-                }
                 stdout_open = false;
+                exit = stdout_failed(ctx, mode, &e)?.unwrap_or(exit);
             }
         }
-        let mut failed = Vec::new();
-        for (i, (_, file)) in outputs.iter_mut().enumerate() {
-            if let Err(e) = file.write_all(&block) {
-                failed.push((i, e));
-            }
-        }
-        for (i, e) in failed.into_iter().rev() {
-            let (name, _) = outputs.remove(i);
-            let silent = e.kind() == io::ErrorKind::BrokenPipe
-                && matches!(mode, Mode::WarnNoPipe | Mode::ExitNoPipe);
-            if !silent {
-                input::file_error(ctx, &name, &e);
-                exit = Exit::FAILURE;
-                if matches!(mode, Mode::Exit | Mode::ExitNoPipe) {
-                    return exit;
-                }
-            }
-        }
+        exit = write_files(ctx, mode, &mut outputs, &block)?.unwrap_or(exit);
         if !stdout_open && outputs.is_empty() {
-            return exit;
+            return Ok(exit);
         }
     }
+}
+
+/// What a failed write to standard output means: to end, or a status that may have changed.
+fn stdout_failed(ctx: &mut Ctx<'_>, mode: Mode, e: &io::Error) -> Result<Option<Exit>, Exit> {
+    if e.kind() == io::ErrorKind::BrokenPipe && mode == Mode::Signal {
+        return Err(Exit::SIGPIPE);
+    }
+    ctx.stdout.take_error();
+    if mode.is_silent(e) {
+        return Ok(None);
+    }
+    ctx.error(format_args!("'standard output': {}", box_sys::strerror(e)));
+    if mode.exits() { Err(Exit::FAILURE) } else { Ok(Some(Exit::FAILURE)) }
+}
+
+/// Writes a block to each file; those that fail are left out from now on.
+fn write_files(
+    ctx: &mut Ctx<'_>,
+    mode: Mode,
+    outputs: &mut Outputs,
+    block: &[u8],
+) -> Result<Option<Exit>, Exit> {
+    let written = outputs.iter_mut().map(|(_, file)| file.write_all(block));
+    let failed: Vec<(usize, io::Error)> =
+        written.enumerate().filter_map(|(i, result)| Some((i, result.err()?))).collect();
+    let mut exit = None;
+    for (i, e) in failed.into_iter().rev() {
+        let (name, _) = outputs.remove(i);
+        if mode.is_silent(&e) {
+            continue;
+        }
+        let failure = input::file_error(ctx, &name, &e);
+        if mode.exits() {
+            return Err(failure);
+        }
+        exit = Some(failure);
+    }
+    Ok(exit)
 }

@@ -8,19 +8,34 @@ use box_applet::{Ctx, Exit};
 use crate::common::input::{self, Stop, put};
 use crate::common::quote;
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Complement,
+    Delete,
+    SqueezeRepeats,
+    TruncateSet1,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... STRING1 [STRING2]",
     about: "Translate, squeeze, and/or delete characters from standard input,\nwriting to standard output.",
     options: &[
-        Opt::flag('c', "complement", "use the complement of STRING1"),
-        Opt::flag('C', "", "the same"),
-        Opt::flag('d', "delete", "delete characters in STRING1, do not translate"),
-        Opt::flag(
+        Opt::new(Flag::Complement, 'c', "complement", "use the complement of STRING1"),
+        Opt::new(Flag::Complement, 'C', "", "the same"),
+        Opt::new(Flag::Delete, 'd', "delete", "delete characters in STRING1, do not translate"),
+        Opt::new(
+            Flag::SqueezeRepeats,
             's',
             "squeeze-repeats",
             "replace each sequence of a repeated character\nthat is listed in the last specified STRING,\nwith a single occurrence of that character",
         ),
-        Opt::flag('t', "truncate-set1", "first truncate STRING1 to length of STRING2"),
+        Opt::new(
+            Flag::TruncateSet1,
+            't',
+            "truncate-set1",
+            "first truncate STRING1 to length of STRING2",
+        ),
     ],
     after: "STRINGs: \\NNN \\\\ \\a \\b \\f \\n \\r \\t \\v, CHAR1-CHAR2, [CHAR*], [CHAR*REPEAT],\n[:alnum:] [:alpha:] [:blank:] [:cntrl:] [:digit:] [:graph:] [:lower:]\n[:print:] [:punct:] [:space:] [:upper:] [:xdigit:], [=CHAR=]",
     posix_order: true,
@@ -53,54 +68,9 @@ const CLASSES: [(&str, fn(u8) -> bool); 12] = [
 ];
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    let complement = p.has('c') || p.has('C');
-    let (delete, squeeze) = (p.has('d'), p.has('s'));
-    let least = 1 + usize::from(delete == squeeze);
-    let most = if delete && !squeeze { 1 } else { 2 };
-    let ops = &p.operands;
-    if ops.len() < least {
-        if let Some(first) = ops.last() {
-            ctx.error_bytes(&[b"missing operand after ", &quote::always(first)]);
-            let why: &[u8] = if delete && squeeze {
-                b"Two strings must be given when both deleting and squeezing repeats."
-            } else {
-                b"Two strings must be given when translating."
-            };
-            note(ctx, why);
-        } else {
-            ctx.error("missing operand");
-        }
-        input::usage_hint(ctx);
-        return Exit::FAILURE;
-    }
-    if ops.len() > most {
-        ctx.error_bytes(&[b"extra operand ", &quote::always(&ops[most])]);
-        if ops.len() == 2 {
-            note(ctx, b"Only one string may be given when deleting without squeezing repeats.");
-        }
-        input::usage_hint(ctx);
-        return Exit::FAILURE;
-    }
-    let mut sets = Vec::new();
-    for o in ops {
-        match parse(ctx, o) {
-            Ok(s) => sets.push(s),
-            Err(m) => {
-                ctx.error_bytes(&[&m]);
-                return Exit::FAILURE;
-            }
-        }
-    }
-    let table = match Table::new(&sets, complement, delete, squeeze, p.has('t')) {
-        Ok(t) => t,
-        Err(m) => {
-            ctx.error(m);
-            return Exit::FAILURE;
-        }
+    let table = match plan(ctx, args) {
+        Ok(table) => table,
+        Err(exit) => return exit,
     };
     match table.run(ctx) {
         Ok(()) => Exit::SUCCESS,
@@ -110,6 +80,58 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
         Err(Stop::Write) => Exit::FAILURE,
     }
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Table, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let what = What {
+        complement: p.has(Flag::Complement),
+        delete: p.has(Flag::Delete),
+        squeeze: p.has(Flag::SqueezeRepeats),
+        truncate: p.has(Flag::TruncateSet1),
+    };
+    check_operands(ctx, &p.operands, &what)?;
+    let mut sets = Vec::new();
+    for o in &p.operands {
+        sets.push(Set::parse(ctx, o).map_err(|m| input::failure(ctx, &[&m]))?);
+    }
+    Table::new(&sets, &what).map_err(|m| input::failure(ctx, &[m.as_bytes()]))
+}
+
+/// What is to be done.
+struct What {
+    complement: bool,
+    delete: bool,
+    squeeze: bool,
+    truncate: bool,
+}
+
+/// Whether there are as many sets as it takes.
+fn check_operands(ctx: &mut Ctx<'_>, ops: &[Vec<u8>], what: &What) -> Result<(), Exit> {
+    let least = 1 + usize::from(what.delete == what.squeeze);
+    let most = if what.delete && !what.squeeze { 1 } else { 2 };
+    if ops.len() < least {
+        if let Some(first) = ops.last() {
+            ctx.error_bytes(&[b"missing operand after ", &quote::always(first)]);
+            let why: &[u8] = if what.delete && what.squeeze {
+                b"Two strings must be given when both deleting and squeezing repeats."
+            } else {
+                b"Two strings must be given when translating."
+            };
+            note(ctx, why);
+        } else {
+            ctx.error("missing operand");
+        }
+        return Err(input::usage_hint(ctx));
+    }
+    if ops.len() > most {
+        ctx.error_bytes(&[b"extra operand ", &quote::always(&ops[most])]);
+        if ops.len() == 2 {
+            note(ctx, b"Only one string may be given when deleting without squeezing repeats.");
+        }
+        return Err(input::usage_hint(ctx));
+    }
+    Ok(())
 }
 
 /// A further line of an error, without the name before it.
@@ -155,105 +177,110 @@ fn unescape(ctx: &mut Ctx<'_>, text: &[u8]) -> (u8, bool, usize) {
     (plain, true, 2)
 }
 
-fn parse(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<Vec<Part>, Vec<u8>> {
-    // First the escapes: an escaped byte is never an operator.
-    let mut bytes: Vec<(u8, bool)> = Vec::new();
-    let mut at = 0;
-    while at < text.len() {
-        let (c, escaped, used) = unescape(ctx, &text[at..]);
-        bytes.push((c, escaped));
-        at += used;
+/// A set as written: bytes, and whether each was escaped, which makes it no operator.
+struct Set {
+    bytes: Vec<(u8, bool)>,
+}
+
+impl Set {
+    fn parse(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<Vec<Part>, Vec<u8>> {
+        let mut bytes: Vec<(u8, bool)> = Vec::new();
+        let mut at = 0;
+        while at < text.len() {
+            let (c, escaped, used) = unescape(ctx, &text[at..]);
+            bytes.push((c, escaped));
+            at += used;
+        }
+        Set { bytes }.parts()
     }
-    let is = |i: usize, c: u8| bytes.get(i) == Some(&(c, false));
-    let mut parts: Vec<Part> = Vec::new();
-    let push = |parts: &mut Vec<Part>, c: u8| match parts.last_mut() {
-        Some(Part::Bytes(b)) => b.push(c),
-        _ => parts.push(Part::Bytes(vec![c])),
+
+    /// Whether the operator `c` stands at `i`.
+    fn is(&self, i: usize, c: u8) -> bool {
+        self.bytes.get(i) == Some(&(c, false))
+    }
+
+    fn parts(&self) -> Result<Vec<Part>, Vec<u8>> {
+        let mut parts: Vec<Part> = Vec::new();
+        let push = |parts: &mut Vec<Part>, c: u8| match parts.last_mut() {
+            Some(Part::Bytes(b)) => b.push(c),
+            _ => parts.push(Part::Bytes(vec![c])),
+        };
+        let mut i = 0;
+        while let Some(&(c, _)) = self.bytes.get(i) {
+            if self.is(i, b'[')
+                && let Some((part, next)) = self.bracket(i)?
+            {
+                parts.push(part);
+                i = next;
+            } else if let (true, Some(&(high, _))) = (self.is(i + 1, b'-'), self.bytes.get(i + 2)) {
+                if c > high {
+                    return Err(reversed(c, high));
+                }
+                (c..=high).for_each(|c| push(&mut parts, c));
+                i += 3;
+            } else {
+                push(&mut parts, c);
+                i += 1;
+            }
+        }
+        Ok(parts)
+    }
+
+    /// `[:class:]`, `[=c=]`, `[c*n]` at a bracket, and where it ends; `None` for a plain bracket.
+    fn bracket(&self, i: usize) -> Result<Option<(Part, usize)>, Vec<u8>> {
+        for kind in [b':', b'='] {
+            if !self.is(i + 1, kind) {
+                continue;
+            }
+            let least = i + 2 + usize::from(kind == b'=');
+            let ends = |j: &usize| self.is(*j, kind) && self.is(j + 1, b']');
+            let Some(end) = (least..self.bytes.len()).find(ends) else { continue };
+            let name: Vec<u8> = self.bytes[i + 2..end].iter().map(|b| b.0).collect();
+            let named = if kind == b':' { class(&name) } else { equivalence(&name) };
+            match named {
+                Ok(part) => return Ok(Some((part, end + 2))),
+                // `[:*` may be a repeat of a colon.
+                Err(message) if repeat(&self.bytes, i).is_none() => return Err(message),
+                Err(_) => {}
+            }
+        }
+        match repeat(&self.bytes, i) {
+            Some(Ok((c, n, next))) => Ok(Some((Part::Repeat(c, n), next))),
+            Some(Err(count)) => {
+                let shown = quote::always(&count);
+                Err([b"invalid repeat count ", &*shown, b" in [c*n] construct"].concat())
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+/// The characters of `[:name:]`.
+fn class(name: &[u8]) -> Result<Part, Vec<u8>> {
+    match CLASSES.iter().find(|(n, _)| n.as_bytes() == name) {
+        Some((n, holds)) => Ok(Part::Class(n, (0..=255).filter(|c| holds(*c)).collect())),
+        None if name.is_empty() => Err(b"missing character class name '[::]'".to_vec()),
+        None => Err([b"invalid character class ", &*quote::always(name)].concat()),
+    }
+}
+
+/// The character of `[=c=]`.
+fn equivalence(name: &[u8]) -> Result<Part, Vec<u8>> {
+    match name {
+        [c] => Ok(Part::Equivalence(*c)),
+        [] => Err(b"missing equivalence class character '[==]'".to_vec()),
+        _ => Err([name, b": equivalence class operand must be a single character"].concat()),
+    }
+}
+
+/// GNU's message about a range that goes down.
+fn reversed(low: u8, high: u8) -> Vec<u8> {
+    let show = |c: u8| match c {
+        0x20..0x7f => char::from(c).to_string(),
+        _ => format!("\\{c:03o}"),
     };
-    let mut i = 0;
-    while i < bytes.len() {
-        if is(i, b'[') {
-            // [:class:] and [=c=]
-            if is(i + 1, b':') || is(i + 1, b'=') {
-                let kind = bytes[i + 1].0;
-                let end = (i + 2..bytes.len()).find(|&j| {
-                    is(j, kind) && is(j + 1, b']') && j > i + 2 - usize::from(kind == b':')
-                });
-                if let Some(end) = end.filter(|e| *e >= i + 2) {
-                    let name: Vec<u8> = bytes[i + 2..end].iter().map(|b| b.0).collect();
-                    if kind == b':' {
-                        if let Some((n, f)) = CLASSES.iter().find(|(n, _)| n.as_bytes() == name) {
-                            parts.push(Part::Class(n, (0..=255).filter(|c| f(*c)).collect()));
-                            i = end + 2;
-                            continue;
-                        }
-                        // `[:*` may be a repeat of a colon.
-                        if repeat(&bytes, i).is_none() {
-                            if name.is_empty() {
-                                return Err(b"missing character class name '[::]'".to_vec());
-                            }
-                            return Err([
-                                b"invalid character class ",
-                                quote::always(&name).as_slice(),
-                            ]
-                            .concat());
-                        }
-                    } else if let [c] = name.as_slice() {
-                        parts.push(Part::Equivalence(*c));
-                        i = end + 2;
-                        continue;
-                    } else if repeat(&bytes, i).is_none() {
-                        if name.is_empty() {
-                            return Err(b"missing equivalence class character '[==]'".to_vec());
-                        }
-                        let m = b": equivalence class operand must be a single character";
-                        return Err([&name, m.as_slice()].concat());
-                    }
-                }
-            }
-            match repeat(&bytes, i) {
-                Some(Ok((c, n, next))) => {
-                    parts.push(Part::Repeat(c, n));
-                    i = next;
-                    continue;
-                }
-                Some(Err(count)) => {
-                    return Err([
-                        b"invalid repeat count ",
-                        quote::always(&count).as_slice(),
-                        b" in [c*n] construct",
-                    ]
-                    .concat());
-                }
-                None => {}
-            }
-        }
-        // a-z
-        if is(i + 1, b'-') && i + 2 < bytes.len() {
-            let (low, high) = (bytes[i].0, bytes[i + 2].0);
-            if low > high {
-                let show = |c: u8| {
-                    if (0x20..0x7f).contains(&c) {
-                        char::from(c).to_string()
-                    } else {
-                        format!("\\{c:03o}")
-                    }
-                };
-                let m = format!(
-                    "range-endpoints of '{}-{}' are in reverse collating sequence order",
-                    show(low),
-                    show(high)
-                );
-                return Err(m.into_bytes());
-            }
-            (low..=high).for_each(|c| push(&mut parts, c));
-            i += 3;
-            continue;
-        }
-        push(&mut parts, bytes[i].0);
-        i += 1;
-    }
-    Ok(parts)
+    let range = format!("{}-{}", show(low), show(high));
+    format!("range-endpoints of '{range}' are in reverse collating sequence order").into_bytes()
 }
 
 /// `[c*]`, `[c*n]` at a position: byte, count, where it ends. `Some(Err)`: a bad count.
@@ -322,108 +349,53 @@ struct Table {
 }
 
 impl Table {
-    fn new(
-        sets: &[Vec<Part>],
-        complement: bool,
-        delete: bool,
-        squeeze: bool,
-        truncate: bool,
-    ) -> Result<Table, &'static str> {
+    fn new(sets: &[Vec<Part>], what: &What) -> Result<Table, &'static str> {
         let first = sets.first().map(Vec::as_slice).unwrap_or_default();
-        let second = sets.get(1).map(Vec::as_slice);
         if size(first).1 > 0 {
             return Err("the [c*] repeat construct may not appear in string1");
         }
         let mut one = expand(first, 0);
-        if complement {
-            let mut has = [false; 256];
-            one.iter().for_each(|c| has[usize::from(*c)] = true);
+        if what.complement {
+            let has = members(&one);
             one = (0..=255u8).filter(|c| !has[usize::from(*c)]).collect();
         }
-        let mut t = Table {
+        let mut table = Table {
             map: std::array::from_fn(|i| i as u8),
             delete: [false; 256],
             squeeze: [false; 256],
             translates: false,
-            deletes: delete,
-            squeezes: squeeze,
+            deletes: what.delete,
+            squeezes: what.squeeze,
         };
-        if delete {
-            one.iter().for_each(|c| t.delete[usize::from(*c)] = true);
+        if what.delete {
+            table.delete = members(&one);
         }
-        let Some(second) = second else {
-            if squeeze {
-                one.iter().for_each(|c| t.squeeze[usize::from(*c)] = true);
+        let Some(second) = sets.get(1) else {
+            if what.squeeze {
+                table.squeeze = members(&one);
             }
-            return Ok(t);
+            return Ok(table);
         };
-        let (len, open) = size(second);
-        if open > 1 {
-            return Err("only one [c*] repeat construct may appear in string2");
+        check_second(second, what)?;
+        let two = expand(second, one.len().saturating_sub(size(second).0));
+        if !what.delete {
+            check_translation(first, second, what, (&one, &two))?;
+            table.translates = true;
+            table.translate(&one, &two, what.truncate);
         }
-        let translate = !delete;
-        let has_eq = second.iter().any(|p| matches!(p, Part::Equivalence(_)));
-        if translate {
-            if has_eq {
-                return Err("[=c=] expressions may not appear in string2 when translating");
-            }
-            let bad = |p: &Part| matches!(p, Part::Class(n, _) if *n != "upper" && *n != "lower");
-            if second.iter().any(bad) {
-                return Err(
-                    "when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'",
-                );
-            }
-        } else if open > 0 {
-            return Err("the [c*] construct may appear in string2 only when translating");
+        if what.squeeze {
+            table.squeeze = members(&two);
         }
-        let two = expand(second, one.len().saturating_sub(len));
-        if translate {
-            t.translates = true;
-            if complement && second.iter().any(|p| matches!(p, Part::Class(..))) && {
-                // All of the complement must go to one character.
-                let mut d = two.clone();
-                d.truncate(one.len());
-                d.dedup();
-                d.len() > 1
-            } {
-                return Err(
-                    "when translating with complemented character classes,\nstring2 must map all characters in the domain to one",
-                );
-            }
-            if two.is_empty() && !one.is_empty() && !truncate {
-                return Err("when not truncating set1, string2 must be non-empty");
-            }
-            check_case(first, second, complement)?;
-            t.fill(first, second, &one, &two, complement, truncate);
-        }
-        if squeeze {
-            two.iter().for_each(|c| t.squeeze[usize::from(*c)] = true);
-        }
-        Ok(t)
+        Ok(table)
     }
 
-    fn fill(
-        &mut self,
-        first: &[Part],
-        second: &[Part],
-        one: &[u8],
-        two: &[u8],
-        complement: bool,
-        truncate: bool,
-    ) {
-        let mut two = two.to_vec();
-        if !truncate {
-            // A class at the end of a shorter set 2 cannot be extended; GNU refuses that case.
-            if let Some(last) = two.last().copied() {
-                two.resize(two.len().max(one.len()), last);
-            }
+    /// Maps the bytes of one set to those of the other; the last one of `two` stands for more.
+    fn translate(&mut self, one: &[u8], two: &[u8], truncate: bool) {
+        let last = two.last().copied().filter(|_| !truncate);
+        let more = last.into_iter().flat_map(std::iter::repeat);
+        for (from, to) in one.iter().zip(two.iter().copied().chain(more)) {
+            self.map[usize::from(*from)] = to;
         }
-        for (a, b) in one.iter().zip(&two) {
-            self.map[usize::from(*a)] = *b;
-        }
-        // Case classes at the same place translate letter by letter in the order of the
-        // alphabet, which the expansion above gives already in the C locale.
-        let _ = (first, second, complement);
     }
 
     fn run(&self, ctx: &mut Ctx<'_>) -> Result<(), Stop> {
@@ -462,6 +434,57 @@ impl Table {
             put(&mut ctx.stdout, &buf)?;
         }
     }
+}
+
+fn members(set: &[u8]) -> [bool; 256] {
+    let mut has = [false; 256];
+    set.iter().for_each(|c| has[usize::from(*c)] = true);
+    has
+}
+
+/// What may stand in set 2.
+fn check_second(second: &[Part], what: &What) -> Result<(), &'static str> {
+    let open = size(second).1;
+    if open > 1 {
+        return Err("only one [c*] repeat construct may appear in string2");
+    }
+    if what.delete {
+        return match open {
+            0 => Ok(()),
+            _ => Err("the [c*] construct may appear in string2 only when translating"),
+        };
+    }
+    if second.iter().any(|p| matches!(p, Part::Equivalence(_))) {
+        return Err("[=c=] expressions may not appear in string2 when translating");
+    }
+    let other = |p: &Part| matches!(p, Part::Class(n, _) if *n != "upper" && *n != "lower");
+    if second.iter().any(other) {
+        return Err(
+            "when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'",
+        );
+    }
+    Ok(())
+}
+
+/// Whether the sets, and what they expand to, can be translated to each other.
+fn check_translation(
+    first: &[Part],
+    second: &[Part],
+    what: &What,
+    (one, two): (&[u8], &[u8]),
+) -> Result<(), &'static str> {
+    if what.complement && second.iter().any(|p| matches!(p, Part::Class(..))) {
+        let used = &two[..two.len().min(one.len())];
+        if used.windows(2).any(|pair| pair[0] != pair[1]) {
+            return Err(
+                "when translating with complemented character classes,\nstring2 must map all characters in the domain to one",
+            );
+        }
+    }
+    if two.is_empty() && !one.is_empty() && !what.truncate {
+        return Err("when not truncating set1, string2 must be non-empty");
+    }
+    check_case(first, second, what.complement)
 }
 
 /// `[:upper:]` or `[:lower:]` in set 2 needs a case class at the same place in set 1.

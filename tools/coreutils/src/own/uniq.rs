@@ -9,21 +9,37 @@ use box_applet::{Ctx, Exit};
 use crate::common::input::{self, Stop, put};
 use crate::common::{number, quote};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    AllRepeated,
+    CheckChars,
+    Count,
+    Group,
+    IgnoreCase,
+    PlainAllRepeated,
+    Repeated,
+    SkipChars,
+    SkipFields,
+    Unique,
+    ZeroTerminated,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [INPUT [OUTPUT]]",
     about: "Filter adjacent matching lines from INPUT (or standard input),\nwriting to OUTPUT (or standard output).\n\nWith no options, matching lines are merged to the first occurrence.",
     options: &[
-        Opt::flag('c', "count", "prefix lines by the number of occurrences"),
-        Opt::flag('d', "repeated", "only print duplicate lines, one for each group"),
-        Opt::flag('D', "", "print all duplicate lines"),
-        Opt::optional('\u{1}', "all-repeated", "METHOD", "like -D, but separate groups with an empty line;\nMETHOD={none(default),prepend,separate}").long_only(),
-        Opt::value('f', "skip-fields", "N", "avoid comparing the first N fields"),
-        Opt::optional('\u{2}', "group", "METHOD", "show all items, separating groups with an empty line;\nMETHOD={separate(default),prepend,append,both}").long_only(),
-        Opt::flag('i', "ignore-case", "ignore differences in case when comparing"),
-        Opt::value('s', "skip-chars", "N", "avoid comparing the first N characters"),
-        Opt::flag('u', "unique", "only print unique lines"),
-        Opt::flag('z', "zero-terminated", "line delimiter is NUL, not newline"),
-        Opt::value('w', "check-chars", "N", "compare no more than N characters in lines"),
+        Opt::new(Flag::Count, 'c', "count", "prefix lines by the number of occurrences"),
+        Opt::new(Flag::Repeated, 'd', "repeated", "only print duplicate lines, one for each group"),
+        Opt::new(Flag::PlainAllRepeated, 'D', "", "print all duplicate lines"),
+        Opt::long(Flag::AllRepeated, "all-repeated", "like -D, but separate groups with an empty line;\nMETHOD={none(default),prepend,separate}").may_take("METHOD"),
+        Opt::new(Flag::SkipFields, 'f', "skip-fields", "avoid comparing the first N fields").takes("N"),
+        Opt::long(Flag::Group, "group", "show all items, separating groups with an empty line;\nMETHOD={separate(default),prepend,append,both}").may_take("METHOD"),
+        Opt::new(Flag::IgnoreCase, 'i', "ignore-case", "ignore differences in case when comparing"),
+        Opt::new(Flag::SkipChars, 's', "skip-chars", "avoid comparing the first N characters").takes("N"),
+        Opt::new(Flag::Unique, 'u', "unique", "only print unique lines"),
+        Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated", "line delimiter is NUL, not newline"),
+        Opt::new(Flag::CheckChars, 'w', "check-chars", "compare no more than N characters in lines").takes("N"),
     ],
     after: "",
     posix_order: false,
@@ -143,88 +159,85 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     }
 }
 
-fn options(ctx: &mut Ctx<'_>, p: &Parsed) -> Result<Options, Exit> {
-    let mut all = None;
-    let mut group = None;
-    for (id, value) in &p.options {
-        let is =
-            |name: &[u8]| value.as_deref().is_some_and(|v| !v.is_empty() && name.starts_with(v));
-        let bad = match (id, value.is_none()) {
-            ('D', _) | ('\u{1}', true) => {
-                all = Some(Separate::None);
-                false
-            }
-            ('\u{2}', true) => {
-                group = Some(Separate::Between);
-                false
-            }
-            ('\u{1}', _) => {
-                all = match () {
-                    () if is(b"none") => Some(Separate::None),
-                    () if is(b"prepend") => Some(Separate::Prepend),
-                    () if is(b"separate") => Some(Separate::Between),
-                    () => None,
-                };
-                all.is_none()
-            }
-            ('\u{2}', _) => {
-                group = match () {
-                    () if is(b"separate") => Some(Separate::Between),
-                    () if is(b"prepend") => Some(Separate::Prepend),
-                    () if is(b"append") => Some(Separate::Append),
-                    () if is(b"both") => Some(Separate::Both),
-                    () => None,
-                };
-                group.is_none()
-            }
-            _ => false,
-        };
-        if bad {
-            let name: &[u8] = if *id == '\u{1}' { b"--all-repeated" } else { b"--group" };
-            let shown = quote::always(value.as_deref().unwrap_or_default());
-            input::usage_error(ctx, &[b"invalid argument ", &shown, b" for '", name, b"'"]);
-            return Err(Exit::FAILURE);
-        }
-    }
-    if group.is_some() && (p.has('c') || p.has('d') || p.has('u') || all.is_some()) {
-        input::usage_error(ctx, &[b"--group is mutually exclusive with -c/-d/-D/-u"]);
-        return Err(Exit::FAILURE);
-    }
-    if all.is_some() && p.has('c') {
-        input::usage_error(
-            ctx,
-            &[b"printing all duplicated lines and repeat counts is meaningless"],
-        );
-        return Err(Exit::FAILURE);
-    }
-    let mut numbers = [0, 0, u64::MAX];
-    for (slot, (id, what)) in numbers.iter_mut().zip([
-        ('f', "number of fields to skip"),
-        ('s', "number of bytes to skip"),
-        ('w', "number of bytes to compare"),
-    ]) {
-        if let Some(text) = p.last(id) {
-            match number::decimal(text) {
-                Some(n) => *slot = n,
-                None => {
-                    let shown = quote::colon(text);
-                    ctx.error_bytes(&[&shown, b": invalid ", what.as_bytes()]);
-                    return Err(Exit::FAILURE);
+/// What `-D`, `--all-repeated` and `--group` say: how all lines of a group are shown.
+#[derive(Default)]
+struct Groups {
+    all: Option<Separate>,
+    group: Option<Separate>,
+}
+
+impl Groups {
+    fn of(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Groups, Exit> {
+        const ALL: [(&str, Separate); 3] = [
+            ("none", Separate::None),
+            ("prepend", Separate::Prepend),
+            ("separate", Separate::Between),
+        ];
+        const GROUP: [(&str, Separate); 4] = [
+            ("separate", Separate::Between),
+            ("prepend", Separate::Prepend),
+            ("append", Separate::Append),
+            ("both", Separate::Both),
+        ];
+        let mut groups = Groups::default();
+        for (flag, value) in &p.options {
+            let mut word = |words: &[(&str, Separate)], option: &[u8], default| {
+                let Some(v) = value else { return Ok(default) };
+                let fits = |name: &str| !v.is_empty() && name.as_bytes().starts_with(v);
+                let found = words.iter().find(|(name, _)| fits(name));
+                found.map(|(_, meaning)| *meaning).ok_or_else(|| {
+                    let shown = quote::always(v);
+                    input::usage_error(
+                        ctx,
+                        &[b"invalid argument ", &shown, b" for '", option, b"'"],
+                    )
+                })
+            };
+            match flag {
+                Flag::PlainAllRepeated => groups.all = Some(Separate::None),
+                Flag::AllRepeated => {
+                    groups.all = Some(word(&ALL, b"--all-repeated", Separate::None)?);
                 }
+                Flag::Group => groups.group = Some(word(&GROUP, b"--group", Separate::Between)?),
+                _ => {}
             }
         }
+        Ok(groups)
     }
-    let repeated = p.has('d') || all.is_some();
+}
+
+fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
+    let Groups { all, group } = Groups::of(ctx, p)?;
+    let others = [Flag::Count, Flag::Repeated, Flag::Unique];
+    if group.is_some() && (all.is_some() || others.iter().any(|flag| p.has(*flag))) {
+        let text = b"--group is mutually exclusive with -c/-d/-D/-u";
+        return Err(input::usage_error(ctx, &[text]));
+    }
+    if all.is_some() && p.has(Flag::Count) {
+        let text = b"printing all duplicated lines and repeat counts is meaningless";
+        return Err(input::usage_error(ctx, &[text]));
+    }
+    let mut count = |flag: Flag, what: &str, default: u64| match p.last(flag) {
+        None => Ok(default),
+        Some(text) => number::decimal(text).ok_or_else(|| {
+            let shown = quote::colon(text);
+            input::failure(ctx, &[&shown, b": invalid ", what.as_bytes()])
+        }),
+    };
+    let skip_fields = count(Flag::SkipFields, "number of fields to skip", 0)?;
+    let skip_chars = count(Flag::SkipChars, "number of bytes to skip", 0)?;
+    let check_chars = count(Flag::CheckChars, "number of bytes to compare", u64::MAX)?;
+    let repeated = p.has(Flag::Repeated) || all.is_some();
     Ok(Options {
-        count: p.has('c'),
+        count: p.has(Flag::Count),
         unique: !repeated || group.is_some(),
-        repeated: !p.has('u') || group.is_some(),
+        repeated: !p.has(Flag::Unique) || group.is_some(),
         all: all.or(group),
-        ignore_case: p.has('i'),
-        skip_fields: numbers[0],
-        skip_chars: numbers[1],
-        check_chars: numbers[2],
-        delimiter: if p.has('z') { 0 } else { b'\n' },
+        ignore_case: p.has(Flag::IgnoreCase),
+        skip_fields,
+        skip_chars,
+        check_chars,
+        delimiter: if p.has(Flag::ZeroTerminated) { 0 } else { b'\n' },
     })
 }
 

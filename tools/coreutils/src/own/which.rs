@@ -6,12 +6,19 @@ use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit, program};
 use box_sys::path::to_bytes;
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    All,
+    Silent,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[-as] COMMAND...",
     about: "Print the file that each COMMAND means, searched in PATH.",
     options: &[
-        Opt::flag('a', "all", "print all matches in PATH, not just the first"),
-        Opt::flag('s', "", "no output, only the exit status"),
+        Opt::new(Flag::All, 'a', "all", "print all matches in PATH, not just the first"),
+        Opt::new(Flag::Silent, 's', "", "no output, only the exit status"),
     ],
     after: "",
     posix_order: true,
@@ -31,12 +38,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
         } else {
             let search = ctx.env.get(b"PATH").unwrap_or(program::DEFAULT_PATH);
-            let limit = if p.has('a') { usize::MAX } else { 1 };
+            let limit = if p.has(Flag::All) { usize::MAX } else { 1 };
             let all = program::candidates(name, search, &ctx.cwd, ctx.table);
             found.extend(all.take(limit).map(|f| to_bytes(&f).to_vec()));
         }
         missing |= found.is_empty();
-        if !p.has('s') {
+        if !p.has(Flag::Silent) {
             for f in found {
                 let _ = ctx.stdout.write_all(&[f.as_slice(), b"\n"].concat());
             }

@@ -1,6 +1,6 @@
 //! `xxd`: hexadecimal dumps and back (the program of Vim).
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{BufRead, Read, Seek, SeekFrom, Write};
 
 use box_applet::{Ctx, Exit};
@@ -32,6 +32,7 @@ Options:
     -v          show version: \"xxd (Wasibox)\".
 ";
 
+/// What may be asked for.
 #[derive(Default)]
 struct Options {
     autoskip: bool,
@@ -46,7 +47,8 @@ struct Options {
     offset: i64,
     plain: bool,
     reverse: bool,
-    seek: Option<(i64, bool)>,
+    /// From the end if negative.
+    seek: Option<i64>,
     upper: bool,
     decimal: bool,
 }
@@ -57,125 +59,162 @@ fn number(text: &[u8]) -> Option<i64> {
     (n.len > 0).then(|| n.signed().0)
 }
 
+/// What is to be done with which files.
+struct Plan {
+    options: Options,
+    input: Vec<u8>,
+    output: Option<Vec<u8>>,
+}
+
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let mut o = Options::default();
-    let mut at = 0;
-    while let Some(a) = args.get(at) {
-        let Some(body) = a.strip_prefix(b"-").filter(|b| !b.is_empty()) else { break };
-        at += 1;
-        if body == b"-" {
-            break;
-        }
-        let body = body.strip_prefix(b"-").unwrap_or(body);
+    let done = plan(ctx, args).and_then(|plan| convert(ctx, &plan));
+    done.err().unwrap_or(Exit::SUCCESS)
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let mut options = Options::default();
+    let mut rest = args.iter().peekable();
+    while let Some(word) = rest.next_if(|a| a.len() > 1 && a.starts_with(b"-")) {
+        let body = word[1..].strip_prefix(b"-").unwrap_or(&word[1..]);
         // Options are known by their first letter; -ps is the plain style.
-        let letter = body[0];
-        let attached = &body[1..];
-        let mut value = || -> Option<Vec<u8>> {
-            let word = attached
-                .iter()
-                .position(|c| !c.is_ascii_alphabetic())
-                .map_or(&[][..], |i| &attached[i..]);
-            if !word.is_empty() && (attached.first().is_some_and(|c| !c.is_ascii_alphabetic())) {
-                return Some(word.to_vec());
-            }
-            let v = args.get(at).cloned();
-            at += 1;
-            v
-        };
+        let Some((letter, attached)) = body.split_first() else { break };
         match letter {
-            b'a' => o.autoskip = !o.autoskip,
-            b'b' => o.binary = true,
-            b'C' => o.capital = true,
-            b'd' => o.decimal = true,
-            b'E' => {}
-            b'e' => o.little = true,
-            b'i' => o.include = true,
-            b'p' => o.plain = true,
-            b'r' => o.reverse = true,
-            b'u' => o.upper = true,
             b'h' => {
                 let _ = ctx.stdout.write_all(HELP.as_bytes());
-                return Exit::SUCCESS;
+                return Err(Exit::SUCCESS);
             }
             b'v' => {
-                let _ = ctx
-                    .stdout
-                    .write_all(format!("xxd (Wasibox) {}\n", env!("CARGO_PKG_VERSION")).as_bytes());
-                return Exit::SUCCESS;
+                let text = format!("xxd (Wasibox) {}\n", env!("CARGO_PKG_VERSION"));
+                let _ = ctx.stdout.write_all(text.as_bytes());
+                return Err(Exit::SUCCESS);
             }
-            b'c' => {
-                o.columns =
-                    value().as_deref().and_then(number).and_then(|n| usize::try_from(n).ok())
+            letter if options.set(*letter) => {}
+            letter => {
+                // A value is attached, unless what follows is the rest of a word (`-cols`).
+                let is_value = attached.first().is_some_and(|c| !c.is_ascii_alphabetic());
+                let mut value = || match is_value {
+                    true => Some(attached),
+                    false => rest.next().map(Vec::as_slice),
+                };
+                if !options.set_value(*letter, &mut value) {
+                    let _ = ctx.stderr.write_all(HELP.as_bytes());
+                    return Err(Exit::FAILURE);
+                }
             }
-            b'g' => {
-                o.group = value().as_deref().and_then(number).and_then(|n| usize::try_from(n).ok())
-            }
-            b'l' => {
-                o.length = value().as_deref().and_then(number).and_then(|n| u64::try_from(n).ok())
-            }
-            b'n' => o.name = value(),
-            b'o' => o.offset = value().as_deref().and_then(number).unwrap_or(0),
+        }
+    }
+    let input = rest.next().cloned().unwrap_or_else(|| b"-".to_vec());
+    let output = rest.next().filter(|t| *t != b"-").cloned();
+    Ok(Plan { options, input, output })
+}
+
+impl Options {
+    /// Takes an option without value; false if the letter is none.
+    fn set(&mut self, letter: u8) -> bool {
+        match letter {
+            b'a' => self.autoskip = !self.autoskip,
+            b'b' => self.binary = true,
+            b'C' => self.capital = true,
+            b'd' => self.decimal = true,
+            b'E' => {}
+            b'e' => self.little = true,
+            b'i' => self.include = true,
+            b'p' => self.plain = true,
+            b'r' => self.reverse = true,
+            b'u' => self.upper = true,
+            _ => return false,
+        }
+        true
+    }
+
+    /// Takes an option with a value; false if the letter is none.
+    fn set_value<'v>(&mut self, letter: u8, value: &mut dyn FnMut() -> Option<&'v [u8]>) -> bool {
+        match letter {
+            b'c' => self.columns = value().and_then(number).and_then(|n| usize::try_from(n).ok()),
+            b'g' => self.group = value().and_then(number).and_then(|n| usize::try_from(n).ok()),
+            b'l' => self.length = value().and_then(number).and_then(|n| u64::try_from(n).ok()),
+            b'n' => self.name = value().map(<[u8]>::to_vec),
+            b'o' => self.offset = value().and_then(number).unwrap_or(0),
             b's' => {
-                let v = value().unwrap_or_default();
-                let relative = v.starts_with(b"+");
-                o.seek = number(v.strip_prefix(b"+").unwrap_or(&v)).map(|n| (n, relative));
+                let text = value().unwrap_or_default();
+                self.seek = number(text.strip_prefix(b"+").unwrap_or(text));
             }
-            _ => {
-                let _ = ctx.stderr.write_all(HELP.as_bytes());
-                return Exit::FAILURE;
-            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Bytes of a row; 0 for plain dumps in one line.
+    fn row(&self) -> usize {
+        let default = if self.include {
+            12
+        } else if self.plain {
+            30
+        } else if self.binary {
+            6
+        } else {
+            16
+        };
+        self.columns.filter(|c| *c > 0 || self.plain).unwrap_or(default)
+    }
+
+    /// Bytes without a space between them.
+    fn group(&self, row: usize) -> usize {
+        let default = match (self.binary, self.little) {
+            (true, _) => 1,
+            (false, true) => 4,
+            (false, false) => 2,
+        };
+        match self.group.unwrap_or(default) {
+            0 => row.max(1),
+            n if n > row && !self.little => row.max(1),
+            n => n,
         }
     }
-    let operands = &args[at.min(args.len())..];
-    let stdin = b"-".to_vec();
-    let name = operands.first().unwrap_or(&stdin);
-    let mut out_file = None;
-    if let Some(target) = operands.get(1).filter(|t| *t != b"-") {
-        match OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(!o.reverse)
-            .open(ctx.path(target))
-        {
-            Ok(f) => out_file = Some(f),
-            Err(e) => {
-                ctx.error_bytes(&[target, b": ", box_sys::strerror(&e).as_bytes()]);
-                return Exit(3);
-            }
-        }
+
+    fn digits(&self) -> &'static [u8; 16] {
+        if self.upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" }
     }
-    let mut reader = match input::open(&mut ctx.stdin, &ctx.cwd, name) {
-        Ok(r) => r,
+}
+
+fn convert(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<(), Exit> {
+    let o = &plan.options;
+    let mut file = None;
+    if let Some(target) = &plan.output {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(!o.reverse);
+        file = Some(options.open(ctx.path(target)).map_err(|e| {
+            ctx.error_bytes(&[target, b": ", box_sys::strerror(&e).as_bytes()]);
+            Exit(3)
+        })?);
+    }
+    let mut reader = match input::open(&mut ctx.stdin, &ctx.cwd, &plan.input) {
+        Ok(reader) => reader,
         Err(e) => {
-            ctx.error_bytes(&[name, b": ", box_sys::strerror(&e).as_bytes()]);
-            return Exit::USAGE;
+            ctx.error_bytes(&[&plan.input, b": ", box_sys::strerror(&e).as_bytes()]);
+            return Err(Exit::USAGE);
         }
     };
     let limit = if o.include || o.plain || o.binary { usize::MAX } else { 256 };
     if !o.reverse && o.columns.is_some_and(|c| c > limit) {
-        ctx.error("invalid number of columns (max. 256).");
-        return Exit::FAILURE;
+        return Err(input::failure(ctx, &[b"invalid number of columns (max. 256)."]));
     }
-    let result = if o.reverse {
-        reverse(&mut reader, &o, out_file.as_mut(), &mut ctx.stdout)
-    } else {
-        match out_file {
-            Some(mut f) => dump(&mut reader, name, &o, &mut f),
-            None => dump(&mut reader, name, &o, &mut ctx.stdout),
-        }
+    let result = match (o.reverse, file) {
+        (true, file) => reverse(&mut reader, o, file, &mut ctx.stdout),
+        (false, Some(mut file)) => dump(&mut reader, &plan.input, o, &mut file),
+        (false, None) => dump(&mut reader, &plan.input, o, &mut ctx.stdout),
     };
-    match result {
-        Ok(()) => Exit::SUCCESS,
-        Err(Stop::Read(e)) => {
+    result.map_err(|stop| match stop {
+        Stop::Read(e) => {
             ctx.error(box_sys::strerror(&e));
             Exit::USAGE
         }
-        Err(Stop::Write) => Exit(3),
-    }
+        Stop::Write => Exit(3),
+    })
 }
 
 fn skip(reader: &mut input::In<'_>, o: &Options) -> Result<u64, Stop> {
-    let Some((n, _)) = o.seek else { return Ok(0) };
+    let Some(n) = o.seek else { return Ok(0) };
     if let input::In::File(f) = reader {
         let to = if n < 0 { SeekFrom::End(n) } else { SeekFrom::Start(n as u64) };
         return f.seek(to).map_err(Stop::Read);
@@ -200,104 +239,114 @@ fn dump(
     out: &mut impl Write,
 ) -> Result<(), Stop> {
     let start = skip(reader, o)?;
-    let mut position = start.wrapping_add_signed(o.offset);
     let mut reader = reader.take(o.length.unwrap_or(u64::MAX));
-    let cols = o.columns.filter(|c| *c > 0 || o.plain).unwrap_or(if o.include {
-        12
-    } else if o.plain {
-        30
-    } else if o.binary {
-        6
-    } else {
-        16
-    });
-    let digits: &[u8; 16] = if o.upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
     if o.include {
-        return include(&mut reader, name, o, cols, out);
+        return include(&mut reader, name, o, out);
     }
-    let group = match o.group {
-        Some(g) => g,
-        None if o.binary => 1,
-        None if o.little => 4,
-        None => 2,
-    };
-    let group = if group == 0 || group > cols && !o.little { cols.max(1) } else { group };
-    let mut row = vec![0; if cols == 0 { 64 * 1024 } else { cols }];
-    let mut zeros: u64 = 0;
-    let mut line = Vec::new();
-    let mut held: Vec<u8> = Vec::new();
+    if o.plain {
+        return plain(&mut reader, o, out);
+    }
+    let columns = o.row();
+    let mut position = start.wrapping_add_signed(o.offset);
+    let mut row = vec![0; columns];
+    let mut zeros = Zeros::default();
     loop {
-        let mut got = 0;
-        while got < row.len() {
-            match reader.read(&mut row[got..]) {
-                Ok(0) => break,
-                Ok(n) => got += n,
-                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(Stop::Read(e)),
-            }
-        }
+        let got = fill(&mut reader, &mut row)?;
         if got == 0 {
-            break;
+            return zeros.end(out);
         }
         let data = &row[..got];
-        line.clear();
-        if o.plain {
-            for b in data {
-                line.extend_from_slice(&[digits[usize::from(b >> 4)], digits[usize::from(b & 15)]]);
-            }
-            if cols > 0 {
-                line.push(b'\n');
-            }
-            put(out, &line)?;
-            continue;
-        }
-        if o.decimal {
-            line.extend_from_slice(format!("{position:08}:").as_bytes());
-        } else {
-            line.extend_from_slice(format!("{position:08x}:").as_bytes());
-        }
-        hex_row(&mut line, data, cols, group, o, digits);
+        let mut line = match o.decimal {
+            true => format!("{position:08}:").into_bytes(),
+            false => format!("{position:08x}:").into_bytes(),
+        };
+        hex_row(&mut line, data, columns, o);
         line.extend_from_slice(b"  ");
         line.extend(data.iter().map(|b| if (0x20..0x7f).contains(b) { *b } else { b'.' }));
         line.push(b'\n');
         position = position.wrapping_add(got as u64);
-        if o.autoskip && data.iter().all(|b| *b == 0) && got == cols {
-            zeros += 1;
-            // The first is shown; of the others a star, and the last at the end of all.
-            if zeros == 1 {
-                put(out, &line)?;
-            } else {
-                held = line.clone();
-            }
-            continue;
+        if o.autoskip && got == columns && data.iter().all(|b| *b == 0) {
+            zeros.line(line, out)?;
+        } else {
+            zeros.interrupt(out)?;
+            put(out, &line)?;
         }
-        match zeros {
-            0 | 1 => {}
-            2 => put(out, &held)?,
-            _ => put(out, b"*\n")?,
-        }
-        zeros = 0;
-        put(out, &line)?;
     }
-    match zeros {
-        0 | 1 => {}
-        2 => put(out, &held)?,
-        _ => put(out, &[b"*\n", held.as_slice()].concat())?,
-    }
-    if o.plain && cols == 0 {
-        put(out, b"\n")?;
-    }
-    Ok(())
 }
 
-fn hex_row(
-    line: &mut Vec<u8>,
-    data: &[u8],
-    cols: usize,
-    group: usize,
-    o: &Options,
-    digits: &[u8; 16],
-) {
+/// Reads as much as fits, unless the end comes before.
+fn fill(reader: &mut impl Read, row: &mut [u8]) -> Result<usize, Stop> {
+    let mut got = 0;
+    while got < row.len() {
+        match reader.read(&mut row[got..]) {
+            Ok(0) => break,
+            Ok(n) => got += n,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(Stop::Read(e)),
+        }
+    }
+    Ok(got)
+}
+
+/// `-a`: of lines of zeros the first is shown, then a star, and the last at the end of all.
+#[derive(Default)]
+struct Zeros {
+    lines: u64,
+    last: Vec<u8>,
+}
+
+impl Zeros {
+    fn line(&mut self, line: Vec<u8>, out: &mut impl Write) -> Result<(), Stop> {
+        self.lines += 1;
+        if self.lines == 1 {
+            return put(out, &line);
+        }
+        self.last = line;
+        Ok(())
+    }
+
+    /// Another line follows.
+    fn interrupt(&mut self, out: &mut impl Write) -> Result<(), Stop> {
+        match std::mem::take(&mut self.lines) {
+            0 | 1 => Ok(()),
+            2 => put(out, &self.last),
+            _ => put(out, b"*\n"),
+        }
+    }
+
+    fn end(&self, out: &mut impl Write) -> Result<(), Stop> {
+        match self.lines {
+            0 | 1 => Ok(()),
+            2 => put(out, &self.last),
+            _ => put(out, &[b"*\n", self.last.as_slice()].concat()),
+        }
+    }
+}
+
+/// `-ps`: digits alone.
+fn plain(reader: &mut impl Read, o: &Options, out: &mut impl Write) -> Result<(), Stop> {
+    let (columns, digits) = (o.row(), o.digits());
+    let mut row = vec![0; if columns == 0 { 64 * 1024 } else { columns }];
+    let mut line = Vec::new();
+    loop {
+        let got = fill(reader, &mut row)?;
+        if got == 0 {
+            break;
+        }
+        line.clear();
+        for b in &row[..got] {
+            line.extend_from_slice(&[digits[usize::from(b >> 4)], digits[usize::from(b & 15)]]);
+        }
+        if columns > 0 {
+            line.push(b'\n');
+        }
+        put(out, &line)?;
+    }
+    if columns == 0 { put(out, b"\n") } else { Ok(()) }
+}
+
+fn hex_row(line: &mut Vec<u8>, data: &[u8], cols: usize, o: &Options) {
+    let (group, digits) = (o.group(cols), o.digits());
     let width = if o.binary { 8 } else { 2 };
     let push = |line: &mut Vec<u8>, b: u8| {
         if o.binary {
@@ -328,11 +377,11 @@ fn include(
     reader: &mut impl Read,
     name: &[u8],
     o: &Options,
-    cols: usize,
     out: &mut impl Write,
 ) -> Result<(), Stop> {
     let mut data = Vec::new();
     reader.read_to_end(&mut data).map_err(Stop::Read)?;
+    let cols = o.row();
     let named = o.name.as_deref().or((name != b"-").then_some(name));
     let ident: Option<Vec<u8>> = named.map(|n| {
         let mut id: Vec<u8> =
@@ -372,87 +421,104 @@ fn include(
 fn reverse(
     reader: &mut input::In<'_>,
     o: &Options,
-    file: Option<&mut std::fs::File>,
+    file: Option<File>,
     stdout: &mut box_applet::Output,
 ) -> Result<(), Stop> {
-    let mut bytes: Vec<u8> = Vec::new();
-    let hex = |c: u8| char::from(c).to_digit(16).map(|d| d as u8);
-    let cols = o.columns.unwrap_or(16);
-    let mut file = file;
-    let mut written = 0u64;
-    // Gaps are filled with zeros in a stream and skipped in a file.
-    let mut emit = |position: u64, data: &[u8]| -> Result<(), Stop> {
-        match &mut file {
-            Some(f) => {
-                f.seek(SeekFrom::Start(position)).map_err(Stop::Read)?;
-                f.write_all(data).map_err(|_| Stop::Write)
-            }
-            None => {
-                const MOST: u64 = 1 << 30;
-                let gap = position.saturating_sub(written);
-                if gap > MOST {
-                    return Err(Stop::Read(std::io::ErrorKind::InvalidInput.into()));
-                }
-                let zeros = vec![0; gap as usize];
-                put(stdout, &zeros)?;
-                put(stdout, data)?;
-                written += gap + data.len() as u64;
-                Ok(())
-            }
-        }
-    };
+    let mut patch = Patch { file, stdout, written: 0 };
     if o.plain {
-        let mut high = None;
         let mut text = Vec::new();
         reader.read_to_end(&mut text).map_err(Stop::Read)?;
-        for &c in &text {
-            match hex(c) {
-                Some(d) => match high.take() {
-                    Some(h) => bytes.push(h << 4 | d),
-                    None => high = Some(d),
-                },
-                None if c.is_ascii_whitespace() => {}
-                None => high = None,
-            }
-        }
-        return emit(0, &bytes);
+        return patch.put(0, &digits(&text));
     }
-    let base = o.seek.map_or(0, |s| s.0);
+    let base = o.seek.unwrap_or(0);
+    let columns = o.columns.unwrap_or(16);
     input::for_each_line(reader, b'\n', |line, _| {
         let Some(colon) = line.iter().position(|c| *c == b':') else { return Ok(true) };
-        let text: String = String::from_utf8_lossy(&line[..colon]).trim().to_string();
-        let Ok(position) =
-            (if o.decimal { text.parse::<u64>() } else { u64::from_str_radix(&text, 16) })
-        else {
-            return Ok(true);
-        };
-        bytes.clear();
-        let mut at = colon + 1;
-        // Pairs of digits until two spaces in a row, or the columns are full.
-        while at < line.len() && bytes.len() < cols {
-            if line[at] == b' ' {
-                if line.get(at + 1) == Some(&b' ') {
-                    break;
-                }
-                at += 1;
-                continue;
-            }
-            if o.binary {
-                let Some(group) = line.get(at..at + 8) else { break };
-                if !group.iter().all(|c| matches!(c, b'0' | b'1')) {
-                    break;
-                }
-                bytes.push(group.iter().fold(0, |v, c| v << 1 | (c - b'0')));
-                at += 8;
-                continue;
-            }
-            match (hex(line[at]), line.get(at + 1).and_then(|c| hex(*c))) {
-                (Some(h), Some(l)) => bytes.push(h << 4 | l),
-                _ => break,
-            }
-            at += 2;
+        let text = String::from_utf8_lossy(&line[..colon]);
+        let radix = if o.decimal { 10 } else { 16 };
+        if let Ok(position) = u64::from_str_radix(text.trim(), radix) {
+            let bytes = row_bytes(&line[colon + 1..], columns, o.binary);
+            patch.put(position.saturating_add_signed(base), &bytes)?;
         }
-        emit(position.saturating_add_signed(base), &bytes)?;
         Ok(true)
     })
+}
+
+fn hex(c: u8) -> Option<u8> {
+    char::from(c).to_digit(16).map(|d| d as u8)
+}
+
+/// Pairs of digits, white space aside; anything else ends a half pair.
+fn digits(text: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut high = None;
+    for &c in text {
+        match hex(c) {
+            Some(d) => match high.take() {
+                Some(h) => bytes.push(h << 4 | d),
+                None => high = Some(d),
+            },
+            None if c.is_ascii_whitespace() => {}
+            None => high = None,
+        }
+    }
+    bytes
+}
+
+/// The bytes of a row: digits until two spaces in a row, or until the columns are full.
+fn row_bytes(row: &[u8], columns: usize, binary: bool) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut at = 0;
+    while at < row.len() && bytes.len() < columns {
+        if row[at] == b' ' {
+            if row.get(at + 1) == Some(&b' ') {
+                break;
+            }
+            at += 1;
+            continue;
+        }
+        let len = if binary { 8 } else { 2 };
+        let Some(byte) = row.get(at..at + len).and_then(|text| row_byte(text, binary)) else {
+            break;
+        };
+        bytes.push(byte);
+        at += len;
+    }
+    bytes
+}
+
+/// Two hexadecimal digits, or eight binary ones.
+fn row_byte(text: &[u8], binary: bool) -> Option<u8> {
+    match text {
+        [high, low] if !binary => Some(hex(*high)? << 4 | hex(*low)?),
+        bits if bits.iter().all(|c| matches!(c, b'0' | b'1')) => {
+            Some(bits.iter().fold(0, |v, c| v << 1 | (c - b'0')))
+        }
+        _ => None,
+    }
+}
+
+/// Where bytes go. Gaps are filled with zeros in a stream and skipped in a file.
+struct Patch<'o> {
+    file: Option<File>,
+    stdout: &'o mut box_applet::Output,
+    written: u64,
+}
+
+impl Patch<'_> {
+    fn put(&mut self, position: u64, data: &[u8]) -> Result<(), Stop> {
+        if let Some(file) = &mut self.file {
+            file.seek(SeekFrom::Start(position)).map_err(Stop::Read)?;
+            return file.write_all(data).map_err(|_| Stop::Write);
+        }
+        const MOST: u64 = 1 << 30;
+        let gap = position.saturating_sub(self.written);
+        if gap > MOST {
+            return Err(Stop::Read(std::io::ErrorKind::InvalidInput.into()));
+        }
+        put(self.stdout, &vec![0; gap as usize])?;
+        put(self.stdout, data)?;
+        self.written += gap + data.len() as u64;
+        Ok(())
+    }
 }

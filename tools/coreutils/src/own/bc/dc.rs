@@ -13,12 +13,18 @@ use num_bigint::BigInt;
 
 use super::decimal::{Decimal, MAX};
 
-const SPEC: Spec = Spec {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Expression,
+    File,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION] [file ...]",
     about: "Calculate in reverse Polish notation.",
     options: &[
-        Opt::value('e', "expression", "EXPR", "evaluate expression"),
-        Opt::value('f', "file", "FILE", "evaluate contents of file"),
+        Opt::new(Flag::Expression, 'e', "expression", "evaluate expression").takes("EXPR"),
+        Opt::new(Flag::File, 'f', "file", "evaluate contents of file").takes("FILE"),
     ],
     after: "",
     posix_order: false,
@@ -66,27 +72,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         line_length: line_length.and_then(|n| usize::try_from(n).ok()).unwrap_or(70),
         ..Machine::default()
     };
-    let given = p.options.iter().map(|(id, v)| (*id, v.clone().unwrap_or_default()));
-    let mut sources: Vec<(char, Vec<u8>)> = given.collect();
-    sources.extend(p.operands.iter().map(|f| ('f', f.clone())));
+    let mut sources: Vec<Source> = p.options.into_iter().map(Source::of).collect();
+    sources.extend(p.operands.into_iter().map(Source::File));
     if sources.is_empty() {
-        sources.push(('f', b"-".to_vec()));
+        sources.push(Source::File(b"-".to_vec()));
     }
-    for (id, source) in sources {
-        let mut text = source.clone();
-        if id == 'f' {
-            text.clear();
-            let read = if source == b"-" {
-                ctx.stdin.read_to_end(&mut text).map(drop)
-            } else {
-                std::fs::read(ctx.path(&source)).map(|t| text = t)
-            };
-            if read.is_err() {
-                let shown = String::from_utf8_lossy(&source).into_owned();
-                ctx.error(format_args!("Could not open file {shown}"));
-                continue;
-            }
-        }
+    for source in sources {
+        let Some(text) = source.text(ctx) else { continue };
         m.texts = vec![(Rc::new(text), 0)];
         m.run(ctx);
         if m.quit {
@@ -94,6 +86,40 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
     }
     Exit::SUCCESS
+}
+
+/// Where a program comes from.
+enum Source {
+    Expression(Vec<u8>),
+    File(Vec<u8>),
+}
+
+impl Source {
+    fn of((flag, value): (Flag, Option<Vec<u8>>)) -> Source {
+        match flag {
+            Flag::Expression => Source::Expression(value.unwrap_or_default()),
+            Flag::File => Source::File(value.unwrap_or_default()),
+        }
+    }
+
+    /// The program; `None` if it cannot be read, which is reported.
+    fn text(self, ctx: &mut Ctx<'_>) -> Option<Vec<u8>> {
+        let name = match self {
+            Source::Expression(text) => return Some(text),
+            Source::File(name) => name,
+        };
+        let mut text = Vec::new();
+        let read = match name.as_slice() {
+            b"-" => ctx.stdin.read_to_end(&mut text).map(drop),
+            name => std::fs::read(ctx.path(name)).map(|t| text = t),
+        };
+        if read.is_err() {
+            let shown = String::from_utf8_lossy(&name);
+            ctx.error(format_args!("Could not open file {shown}"));
+            return None;
+        }
+        Some(text)
+    }
 }
 
 impl Machine {

@@ -25,16 +25,32 @@ use crate::common::input;
 use parse::Progress;
 use run::{Flow, Machine};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Expression,
+    Interactive,
+    Mathlib,
+    Quiet,
+    Standard,
+    Warn,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[options] [file ...]",
     about: "An arbitrary precision calculator language.",
     options: &[
-        Opt::flag('i', "interactive", "(ignored)"),
-        Opt::flag('l', "mathlib", "use the predefined math routines"),
-        Opt::flag('q', "quiet", "don't print initial banner"),
-        Opt::flag('s', "standard", "non-standard bc constructs are errors (ignored)"),
-        Opt::flag('w', "warn", "warn about non-standard bc constructs (ignored)"),
-        Opt::value('e', "expression", "EXPR", "evaluate an expression"),
+        Opt::new(Flag::Interactive, 'i', "interactive", "(ignored)"),
+        Opt::new(Flag::Mathlib, 'l', "mathlib", "use the predefined math routines"),
+        Opt::new(Flag::Quiet, 'q', "quiet", "don't print initial banner"),
+        Opt::new(
+            Flag::Standard,
+            's',
+            "standard",
+            "non-standard bc constructs are errors (ignored)",
+        ),
+        Opt::new(Flag::Warn, 'w', "warn", "warn about non-standard bc constructs (ignored)"),
+        Opt::new(Flag::Expression, 'e', "expression", "evaluate an expression").takes("EXPR"),
     ],
     after: "",
     posix_order: false,
@@ -47,11 +63,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     };
     let line_length = ctx.env.get(b"BC_LINE_LENGTH").and_then(crate::common::number::decimal);
     let mut machine = Machine::new(line_length.map_or(70, |n| usize::try_from(n).unwrap_or(70)));
-    if p.has('l') {
+    if p.has(Flag::Mathlib) {
         machine.use_math();
     }
     let mut expressions: Vec<u8> = Vec::new();
-    for e in p.all('e') {
+    for e in p.all(Flag::Expression) {
         expressions.extend_from_slice(e);
         expressions.push(b'\n');
     }
@@ -71,7 +87,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             return Exit(machine.status);
         }
     }
-    if p.has('e') && p.operands.is_empty() {
+    if p.has(Flag::Expression) && p.operands.is_empty() {
         return Exit(machine.status);
     }
     // Statements run as soon as they are complete, so that a conversation works.

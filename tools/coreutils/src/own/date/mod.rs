@@ -16,154 +16,172 @@ use box_text::time::{civil, strftime};
 
 use box_text::time::parse::{self, parse};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Date,
+    Debug,
+    File,
+    Iso8601,
+    Reference,
+    Resolution,
+    Rfc3339,
+    RfcEmail,
+    Set,
+    Utc,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [+FORMAT]\n  or:  date [-u|--utc|--universal] [MMDDhhmm[[CC]YY][.ss]]",
     about: "Display date and time in the given FORMAT.",
     options: &[
-        Opt::value('d', "date", "STRING", "display time described by STRING, not 'now'"),
-        Opt::flag('\u{1}', "debug", "annotate the parsed date (no effect)").long_only(),
-        Opt::value('f', "file", "DATEFILE", "like --date; once for each line of DATEFILE"),
-        Opt::optional(
-            'I',
-            "iso-8601",
-            "FMT",
-            "output date/time in ISO 8601 format;\nFMT='date' (default), 'hours', 'minutes', 'seconds', or 'ns'",
-        ),
-        Opt::flag('R', "rfc-email", "output date and time in RFC 5322 format"),
-        Opt::flag('\u{5}', "rfc-2822", "the same").long_only(),
-        Opt::flag('\u{6}', "rfc-822", "the same").long_only(),
-        Opt::value(
-            '\u{2}',
-            "rfc-3339",
-            "FMT",
-            "output date/time in RFC 3339 format;\nFMT='date', 'seconds', or 'ns'",
-        )
-        .long_only(),
-        Opt::value('r', "reference", "FILE", "display the last modification time of FILE"),
-        Opt::value('s', "set", "STRING", "set time described by STRING (not permitted here)"),
-        Opt::flag('u', "utc", "print or set Coordinated Universal Time (UTC)"),
-        Opt::flag('\u{3}', "universal", "the same").long_only(),
-        Opt::flag('\u{7}', "resolution", "output the available resolution of timestamps")
-            .long_only(),
+        Opt::new(Flag::Date, 'd', "date", "display time described by STRING, not 'now'").takes("STRING"),
+        Opt::long(Flag::Debug, "debug", "annotate the parsed date (no effect)"),
+        Opt::new(Flag::File, 'f', "file", "like --date; once for each line of DATEFILE").takes("DATEFILE"),
+        Opt::new(Flag::Iso8601, 'I', "iso-8601", "output date/time in ISO 8601 format;\nFMT='date' (default), 'hours', 'minutes', 'seconds', or 'ns'").may_take("FMT"),
+        Opt::new(Flag::RfcEmail, 'R', "rfc-email", "output date and time in RFC 5322 format"),
+        Opt::long(Flag::RfcEmail, "rfc-2822", "the same"),
+        Opt::long(Flag::RfcEmail, "rfc-822", "the same"),
+        Opt::long(Flag::Rfc3339, "rfc-3339", "output date/time in RFC 3339 format;\nFMT='date', 'seconds', or 'ns'").takes("FMT"),
+        Opt::new(Flag::Reference, 'r', "reference", "display the last modification time of FILE").takes("FILE"),
+        Opt::new(Flag::Set, 's', "set", "set time described by STRING (not permitted here)").takes("STRING"),
+        Opt::new(Flag::Utc, 'u', "utc", "print or set Coordinated Universal Time (UTC)"),
+        Opt::long(Flag::Utc, "universal", "the same"),
+        Opt::long(Flag::Resolution, "resolution", "output the available resolution of timestamps"),
     ],
     after: "FORMAT controls the output as strftime does: %Y %m %d %H %M %S %F %T %s %N %a %b %Z %z ...\nFlags after %: - (do not pad), _ (spaces), 0 (zeros), + (zeros, and + before future years),\n^ (upper case), # (opposite case); then a width.",
     posix_order: false,
 };
 
-/// The output format that an option stands for; `Err` holds an argument that is none.
-fn option_format(id: char, value: Option<&[u8]>) -> Option<&'static [u8]> {
+/// The output format that an option stands for; `Err` holds the option whose argument is none.
+fn option_format(flag: Flag, value: Option<&[u8]>) -> Result<Option<&'static [u8]>, &'static [u8]> {
     let is = |name: &[u8]| value.is_some_and(|v| !v.is_empty() && name.starts_with(v));
-    Some(match id {
-        'R' | '\u{5}' | '\u{6}' => b"%a, %d %b %Y %H:%M:%S %z",
-        'I' => match value {
+    Ok(Some(match flag {
+        Flag::RfcEmail => b"%a, %d %b %Y %H:%M:%S %z",
+        Flag::Iso8601 => match value {
             None => b"%Y-%m-%d",
             _ if is(b"date") => b"%Y-%m-%d",
             _ if is(b"hours") => b"%Y-%m-%dT%H%:z",
             _ if is(b"minutes") => b"%Y-%m-%dT%H:%M%:z",
             _ if is(b"seconds") => b"%Y-%m-%dT%H:%M:%S%:z",
             _ if is(b"ns") => b"%Y-%m-%dT%H:%M:%S,%N%:z",
-            _ => return None,
+            _ => return Err(b"--iso-8601"),
         },
-        _ if is(b"date") => b"%Y-%m-%d",
-        _ if is(b"seconds") => b"%Y-%m-%d %H:%M:%S%:z",
-        _ if is(b"ns") => b"%Y-%m-%d %H:%M:%S.%N%:z",
-        _ => return None,
-    })
+        Flag::Rfc3339 => match value {
+            _ if is(b"date") => b"%Y-%m-%d",
+            _ if is(b"seconds") => b"%Y-%m-%d %H:%M:%S%:z",
+            _ if is(b"ns") => b"%Y-%m-%d %H:%M:%S.%N%:z",
+            _ => return Err(b"--rfc-3339"),
+        },
+        _ => return Ok(None),
+    }))
+}
+
+/// Which time is shown.
+enum When {
+    Now,
+    /// `-d`
+    Described(Vec<u8>),
+    /// `-r`
+    Modified(Vec<u8>),
+    /// `-f`: one for each line.
+    EachLine(Vec<u8>),
+    /// `-s`, or an operand.
+    ToSet(Vec<u8>),
+    Resolution,
+}
+
+struct Plan {
+    when: When,
+    zone: Zone,
+    format: Option<Vec<u8>>,
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
+    let plan = match plan(ctx, args) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
     };
-    let mut format: Option<Vec<u8>> = None;
-    let mut several = false;
-    for (id, value) in &p.options {
-        if matches!(id, 'R' | 'I' | '\u{2}' | '\u{5}' | '\u{6}') {
-            let Some(f) = option_format(*id, value.as_deref()) else {
-                let long = if *id == 'I' { "--iso-8601" } else { "--rfc-3339" };
-                let shown = quote::always(value.as_deref().unwrap_or_default());
-                input::usage_error(
-                    ctx,
-                    &[b"invalid argument ", &shown, b" for '", long.as_bytes(), b"'"],
-                );
-                return Exit::FAILURE;
-            };
-            several |= format.is_some();
-            format = Some(f.to_vec());
-        }
+    let zone = &plan.zone;
+    if let When::Resolution = plan.when {
+        return show(ctx, zone, plan.format.as_deref().unwrap_or(b"%s.%N"), (0, 1));
     }
-    if ['d', 'f', 'r', '\u{7}'].iter().filter(|c| p.has(**c)).count() > 1 {
-        input::usage_error(
-            ctx,
-            &[b"the options to specify dates for printing are mutually exclusive"],
-        );
-        return Exit::FAILURE;
-    }
-    let mut set = p.last('s').map(<[u8]>::to_vec);
-    for o in &p.operands {
-        match o.strip_prefix(b"+") {
-            Some(f) => {
-                several |= format.is_some();
-                format = Some(f.to_vec());
-            }
-            None if p.operands.len() == 1
-                && set.is_none()
-                && !p.has('d')
-                && !p.has('r')
-                && !p.has('f') =>
-            {
-                set = Some(o.clone());
-            }
-            None => {
-                let shown = quote::always(o);
-                if p.operands.len() > 1 && o != &p.operands[0] {
-                    input::usage_error(ctx, &[b"extra operand ", &shown]);
-                } else {
-                    let hint = b" lacks a leading '+';\nwhen using an option to specify date(s), any non-option\nargument must be a format string beginning with '+'";
-                    input::usage_error(ctx, &[b"the argument ", &shown, hint]);
-                }
-                return Exit::FAILURE;
-            }
-        }
-    }
-    if several {
-        ctx.error("multiple output formats specified");
-        return Exit::FAILURE;
-    }
-    let zone =
-        if p.has('u') || p.has('\u{3}') { Zone::utc() } else { clock::zone(ctx.env.get(b"TZ")) };
-    if p.has('\u{7}') {
-        return show(ctx, &zone, &format.unwrap_or_else(|| b"%s.%N".to_vec()), (0, 1));
-    }
-    let format = format.unwrap_or_else(|| b"%a %b %e %H:%M:%S %Z %Y".to_vec());
-    if let Some(text) = set {
-        return refuse_to_set(ctx, &text, &zone, &format);
-    }
-    if let Some(file) = p.last('f') {
-        let file = file.to_vec();
-        return from_file(ctx, &file, &zone, &format);
-    }
-    let when = if let Some(text) = p.last('d') {
-        match parse(text, clock::now(), &zone, clock::read) {
+    let format = plan.format.as_deref().unwrap_or(b"%a %b %e %H:%M:%S %Z %Y");
+    let when = match &plan.when {
+        When::ToSet(text) => return refuse_to_set(ctx, text, zone, format),
+        When::EachLine(file) => return from_file(ctx, file, zone, format),
+        When::Described(text) => match parse(text, clock::now(), zone, clock::read) {
             Some(t) => t,
-            None => {
-                ctx.error_bytes(&[b"invalid date ", &quote::always(text)]);
-                return Exit::FAILURE;
-            }
-        }
-    } else if let Some(file) = p.last('r') {
-        match meta::stat(&ctx.path(file), true) {
+            None => return invalid(ctx, text),
+        },
+        When::Modified(file) => match meta::stat(&ctx.path(file), true) {
             Ok(s) => civil::split_nanos(s.mtime),
-            Err(e) => {
-                input::file_error(ctx, file, &e);
-                return Exit::FAILURE;
-            }
-        }
-    } else {
-        clock::now()
+            Err(e) => return input::file_error(ctx, file, &e),
+        },
+        When::Now | When::Resolution => clock::now(),
     };
-    show(ctx, &zone, &format, when)
+    show(ctx, zone, format, when)
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let mut formats: Vec<&[u8]> = Vec::new();
+    for (flag, value) in &p.options {
+        let format = option_format(*flag, value.as_deref()).map_err(|option| {
+            let shown = quote::always(value.as_deref().unwrap_or_default());
+            input::usage_error(ctx, &[b"invalid argument ", &shown, b" for '", option, b"'"])
+        })?;
+        formats.extend(format);
+    }
+    let sources = [Flag::Date, Flag::File, Flag::Reference, Flag::Resolution];
+    if sources.iter().filter(|flag| p.has(**flag)).count() > 1 {
+        let text = b"the options to specify dates for printing are mutually exclusive";
+        return Err(input::usage_error(ctx, &[text]));
+    }
+    let dates = [Flag::Date, Flag::File, Flag::Reference, Flag::Set];
+    let may_set = p.operands.len() == 1 && !dates.iter().any(|flag| p.has(*flag));
+    let mut set = p.last(Flag::Set);
+    for (at, operand) in p.operands.iter().enumerate() {
+        match operand.strip_prefix(b"+") {
+            Some(format) => formats.push(format),
+            None if may_set => set = Some(operand),
+            None if at > 0 && *operand != p.operands[0] => {
+                return Err(input::extra_operand(ctx, operand));
+            }
+            None => return Err(no_format(ctx, operand)),
+        }
+    }
+    if formats.len() > 1 {
+        return Err(input::failure(ctx, &[b"multiple output formats specified"]));
+    }
+    let given = |flag: Flag| p.last(flag).map(<[u8]>::to_vec);
+    let when = if p.has(Flag::Resolution) {
+        When::Resolution
+    } else if let Some(text) = set {
+        When::ToSet(text.to_vec())
+    } else if let Some(file) = given(Flag::File) {
+        When::EachLine(file)
+    } else if let Some(text) = given(Flag::Date) {
+        When::Described(text)
+    } else {
+        given(Flag::Reference).map_or(When::Now, When::Modified)
+    };
+    let zone = match p.has(Flag::Utc) {
+        true => Zone::utc(),
+        false => clock::zone(ctx.env.get(b"TZ")),
+    };
+    Ok(Plan { when, zone, format: formats.pop().map(<[u8]>::to_vec) })
+}
+
+/// An operand that is neither a format nor a date to set.
+fn no_format(ctx: &mut Ctx<'_>, operand: &[u8]) -> Exit {
+    let shown = quote::always(operand);
+    let hint = b" lacks a leading '+';\nwhen using an option to specify date(s), any non-option\nargument must be a format string beginning with '+'";
+    input::usage_error(ctx, &[b"the argument ", &shown, hint])
+}
+
+fn invalid(ctx: &mut Ctx<'_>, date: &[u8]) -> Exit {
+    input::failure(ctx, &[b"invalid date ", &quote::always(date)])
 }
 
 fn show(ctx: &mut Ctx<'_>, zone: &Zone, format: &[u8], (epoch, nanos): (i64, u32)) -> Exit {
@@ -187,8 +205,7 @@ fn from_file(ctx: &mut Ctx<'_>, file: &[u8], zone: &Zone, format: &[u8]) -> Exit
         Ok(())
     });
     if let Err(e) = read {
-        input::file_error(ctx, file, &e);
-        return Exit::FAILURE;
+        return input::file_error(ctx, file, &e);
     }
     let mut exit = Exit::SUCCESS;
     for line in lines {
@@ -198,10 +215,7 @@ fn from_file(ctx: &mut Ctx<'_>, file: &[u8], zone: &Zone, format: &[u8]) -> Exit
                     return Exit::FAILURE;
                 }
             }
-            None => {
-                ctx.error_bytes(&[b"invalid date ", &quote::always(&line)]);
-                exit = Exit::FAILURE;
-            }
+            None => exit = invalid(ctx, &line),
         }
     }
     exit
@@ -212,10 +226,7 @@ fn from_file(ctx: &mut Ctx<'_>, file: &[u8], zone: &Zone, format: &[u8]) -> Exit
 fn refuse_to_set(ctx: &mut Ctx<'_>, text: &[u8], zone: &Zone, format: &[u8]) -> Exit {
     let when = parse(text, clock::now(), zone, clock::read)
         .or_else(|| parse::posix(text, clock::now(), zone));
-    let Some(when) = when else {
-        ctx.error_bytes(&[b"invalid date ", &quote::always(text)]);
-        return Exit::FAILURE;
-    };
+    let Some(when) = when else { return invalid(ctx, text) };
     ctx.error("cannot set date: Operation not permitted");
     show(ctx, zone, format, when);
     Exit::FAILURE

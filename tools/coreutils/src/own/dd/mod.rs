@@ -26,9 +26,9 @@ use box_applet::{Ctx, Exit, Sink, Source};
 use crate::common::{input, quote};
 use options::{Options, Status, options};
 use output::Out;
-use report::{Counts, report};
+use report::report;
 use source::{ReadSeek, Shared, skip_input};
-use transfer::transfer;
+use transfer::{Outcome, transfer};
 
 const HELP: &str = "Usage: dd [OPERAND]...
   or:  dd OPTION
@@ -81,118 +81,117 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             return Exit::FAILURE;
         }
     };
-    copy(ctx, &o)
+    copy(ctx, &o).unwrap_or_else(|exit| exit)
 }
 
-fn copy(ctx: &mut Ctx<'_>, o: &Options) -> Exit {
-    // Standard input is read without read-ahead: who reads it next must not miss bytes.
-    let stdin = ctx.stdin.source().clone();
-    let mut reader: Box<dyn ReadSeek> = match (&o.input, stdin) {
-        (Some(name), _) => match File::open(ctx.path(name)) {
-            Ok(f) => Box::new(f),
-            Err(e) => return open_error(ctx, name, &e),
-        },
-        (None, Source::File(f)) => Box::new(Shared(f)),
-        (None, Source::Bytes(b)) => Box::new(io::Cursor::new(b.to_vec())),
-        (None, Source::Closed) => {
-            let e = io::Error::from_raw_os_error(box_sys::errno::code::EBADF);
-            return open_error(ctx, b"standard input", &e);
-        }
-    };
-    let input_name = o.input.clone().unwrap_or_else(|| b"standard input".to_vec());
-    let output_name = o.output.clone().unwrap_or_else(|| b"standard output".to_vec());
-    let file = match &o.output {
-        Some(name) => {
-            let mut open = OpenOptions::new();
-            open.write(true).create(!o.nocreat).create_new(o.excl).append(o.append);
-            // What lies before the seek position stays.
-            open.truncate(!o.notrunc && o.seek.0 == 0 && !o.append && !o.excl);
-            match open.open(ctx.path(name)) {
-                Ok(f) => Some(Rc::new(f)),
-                Err(e) => return open_error(ctx, name, &e),
-            }
-        }
-        None => match ctx.stdout.sink() {
-            Sink::File(f) => Some(f.clone()),
-            _ => None,
-        },
-    };
+fn copy(ctx: &mut Ctx<'_>, o: &Options) -> Result<Exit, Exit> {
+    let input_name = o.input.as_deref().unwrap_or(b"standard input");
+    let output_name = o.output.as_deref().unwrap_or(b"standard output");
+    let mut reader = open_input(ctx, o)?;
+    let file = open_output(ctx, o)?;
     let skip = if o.skip.1 { o.skip.0 } else { o.skip.0.saturating_mul(o.ibs as u64) };
-    let seek = if o.seek.1 { o.seek.0 } else { o.seek.0.saturating_mul(o.obs as u64) };
-    if let Err(e) = skip_input(&mut *reader, skip, o.ibs) {
-        input::cannot(ctx, "cannot skip", &input_name, &e);
-        return Exit::FAILURE;
-    }
+    skip_input(&mut *reader, skip, o.ibs)
+        .map_err(|e| input::cannot(ctx, "cannot skip", input_name, &e))?;
     if skip > 0 && reader.beyond_end() {
-        let shown = quote::colon(&input_name);
+        let shown = quote::colon(input_name);
         ctx.error_bytes(&[&shown, b": cannot skip to specified offset"]);
     }
-    if seek > 0
-        && let Some(f) = &file
-    {
-        if o.output.is_some()
-            && !o.notrunc
-            && let Err(e) = f.set_len(seek)
-        {
-            // Devices have no length; seeking is enough for them.
-            if f.metadata().is_ok_and(|m| m.is_file()) {
-                let text = format!("failed to truncate to {seek} bytes in output file ");
-                let shown = quote::always(&output_name);
-                ctx.error_bytes(&[
-                    text.as_bytes(),
-                    &shown,
-                    b": ",
-                    box_sys::strerror(&e).as_bytes(),
-                ]);
-                return Exit::FAILURE;
-            }
-        }
-        if let Err(e) = (&**f).seek(SeekFrom::Current(i64::try_from(seek).unwrap_or(i64::MAX))) {
-            let shown = quote::always(&output_name);
-            ctx.error_bytes(&[&shown, b": cannot seek: ", box_sys::strerror(&e).as_bytes()]);
-            return Exit::FAILURE;
-        }
+    let seek = if o.seek.1 { o.seek.0 } else { o.seek.0.saturating_mul(o.obs as u64) };
+    if let Some(file) = file.as_deref().filter(|_| seek > 0) {
+        seek_output(ctx, o, file, seek, output_name)?;
     }
     let _ = ctx.stdout.flush();
     let start = Instant::now();
-    let mut counts = Counts::default();
-    let mut errors: Vec<(bool, io::Error)> = Vec::new();
-    {
-        let mut out = Out {
-            sink: &mut ctx.stdout,
-            file: file.clone(),
-            buf: Vec::new(),
-            obs: o.obs,
-            sparse: o.sparse,
-            hole: false,
-        };
-        let progress = (o.status == Status::Progress).then_some(&mut ctx.stderr as &mut dyn Write);
-        transfer(&mut *reader, &mut out, o, &mut counts, &mut errors, start, progress);
-    }
+    let mut out = Out {
+        sink: &mut ctx.stdout,
+        file: file.clone(),
+        buf: Vec::new(),
+        obs: o.obs,
+        sparse: o.sparse,
+        hole: false,
+    };
+    let progress = (o.status == Status::Progress).then_some(&mut ctx.stderr as &mut dyn Write);
+    let Outcome { counts, errors } = transfer(&mut *reader, &mut out, o, start, progress);
     let mut exit = Exit::SUCCESS;
     for (reading, e) in &errors {
         if !reading && e.kind() == io::ErrorKind::BrokenPipe {
-            return Exit::SIGPIPE;
+            return Err(Exit::SIGPIPE);
         }
-        let (what, name) =
-            if *reading { ("error reading", &input_name) } else { ("error writing", &output_name) };
-        input::cannot(ctx, what, name, e);
-        exit = Exit::FAILURE;
+        exit = match *reading {
+            true => input::cannot(ctx, "error reading", input_name, e),
+            false => input::cannot(ctx, "error writing", output_name, e),
+        };
     }
     ctx.stdout.take_error();
-    if o.sync
-        && let Some(f) = &file
-    {
-        let _ = f.sync_all();
+    if let Some(file) = file.filter(|_| o.sync) {
+        let _ = file.sync_all();
     }
     if o.status != Status::None {
         let text = report(&counts, start.elapsed(), o.status, o.status == Status::Progress);
         let _ = ctx.stderr.write_all(text.as_bytes());
     }
-    exit
+    Ok(exit)
+}
+
+fn open_input(ctx: &mut Ctx<'_>, o: &Options) -> Result<Box<dyn ReadSeek>, Exit> {
+    if let Some(name) = &o.input {
+        let opened = File::open(ctx.path(name));
+        return Ok(Box::new(opened.map_err(|e| open_error(ctx, name, &e))?));
+    }
+    // Standard input is read without read-ahead: who reads it next must not miss bytes.
+    match ctx.stdin.source().clone() {
+        Source::File(f) => Ok(Box::new(Shared(f))),
+        Source::Bytes(b) => Ok(Box::new(io::Cursor::new(b.to_vec()))),
+        Source::Closed => {
+            let e = io::Error::from_raw_os_error(box_sys::errno::code::EBADF);
+            Err(open_error(ctx, b"standard input", &e))
+        }
+    }
+}
+
+/// The file to write to; `None` if standard output is none.
+fn open_output(ctx: &mut Ctx<'_>, o: &Options) -> Result<Option<Rc<File>>, Exit> {
+    let Some(name) = &o.output else {
+        return Ok(match ctx.stdout.sink() {
+            Sink::File(f) => Some(f.clone()),
+            _ => None,
+        });
+    };
+    let mut open = OpenOptions::new();
+    open.write(true).create(!o.nocreat).create_new(o.excl).append(o.append);
+    // What lies before the seek position stays.
+    open.truncate(!o.notrunc && o.seek.0 == 0 && !o.append && !o.excl);
+    let opened = open.open(ctx.path(name));
+    Ok(Some(Rc::new(opened.map_err(|e| open_error(ctx, name, &e))?)))
+}
+
+/// Makes the output so long and goes there.
+fn seek_output(
+    ctx: &mut Ctx<'_>,
+    o: &Options,
+    mut file: &File,
+    seek: u64,
+    name: &[u8],
+) -> Result<(), Exit> {
+    let shown = quote::always(name);
+    if o.output.is_some()
+        && !o.notrunc
+        && let Err(e) = file.set_len(seek)
+        // Devices have no length; seeking is enough for them.
+        && file.metadata().is_ok_and(|m| m.is_file())
+    {
+        let text = format!("failed to truncate to {seek} bytes in output file ");
+        let why = box_sys::strerror(&e);
+        return Err(input::failure(ctx, &[text.as_bytes(), &shown, b": ", why.as_bytes()]));
+    }
+    let by = SeekFrom::Current(i64::try_from(seek).unwrap_or(i64::MAX));
+    file.seek(by).map_err(|e| {
+        let why = box_sys::strerror(&e);
+        input::failure(ctx, &[&shown, b": cannot seek: ", why.as_bytes()])
+    })?;
+    Ok(())
 }
 
 fn open_error(ctx: &mut Ctx<'_>, name: &[u8], e: &io::Error) -> Exit {
-    input::cannot(ctx, "failed to open", name, e);
-    Exit::FAILURE
+    input::cannot(ctx, "failed to open", name, e)
 }

@@ -73,159 +73,204 @@ fn size(text: &[u8]) -> Result<(u64, bool), NumberError> {
     Ok((n, false))
 }
 
+/// Which counts are bytes although they have no `B`: `iflag=skip_bytes` and the like.
+#[derive(Default)]
+struct InBytes {
+    skip: bool,
+    seek: bool,
+    count: bool,
+}
+
+/// The operands, or a message.
 pub(super) fn options(args: &[Vec<u8>]) -> Result<Options, Vec<u8>> {
-    let mut o = Options {
-        ibs: 512,
-        obs: 512,
-        cbs: 0,
-        direct: false,
-        input: None,
-        output: None,
-        skip: (0, false),
-        seek: (0, false),
-        count: None,
-        case: Case::Keep,
-        table: None,
-        block: false,
-        unblock: false,
-        swab: false,
-        pad: false,
-        noerror: false,
-        notrunc: false,
-        nocreat: false,
-        excl: false,
-        sparse: false,
-        sync: false,
-        fullblock: false,
-        append: false,
-        status: Status::Normal,
-    };
+    let mut o = Options::default();
+    let mut in_bytes = InBytes::default();
     let mut bs = None;
-    let (mut skip_bytes, mut seek_bytes, mut count_bytes) = (false, false, false);
-    let mut ended = false;
-    for a in args {
-        if a == b"--" && !ended {
-            ended = true;
-            continue;
-        }
-        let Some(eq) = a.iter().position(|c| *c == b'=') else {
-            return Err([b"unrecognized operand ", quote::always(a).as_slice()].concat());
-        };
+    let ends = args.iter().position(|a| a == b"--");
+    for (_, a) in args.iter().enumerate().filter(|(i, _)| Some(*i) != ends) {
+        let unknown = || [b"unrecognized operand ", quote::always(a).as_slice()].concat();
+        let eq = a.iter().position(|c| *c == b'=').ok_or_else(unknown)?;
         let (name, value) = (&a[..eq], &a[eq + 1..]);
-        let bad = |e: NumberError| {
-            [b"invalid number: ", quote::always(value).as_slice(), number::reason(e)].concat()
-        };
-        let number = || size(value).map_err(bad);
-        let block = || -> Result<usize, Vec<u8>> {
-            let n = number()?.0;
-            if n == 0 {
-                return Err(bad(NumberError::Invalid));
-            }
-            // Larger blocks than this cannot be held in the guest's memory.
-            usize::try_from(n).ok().filter(|n| *n <= 1 << 30).ok_or_else(|| {
-                let shown = quote::always(value);
-                [b"invalid number: ", shown.as_slice(), b": Value too large for defined data type"]
-                    .concat()
-            })
-        };
         match name {
             b"if" => o.input = Some(value.to_vec()),
             b"of" => o.output = Some(value.to_vec()),
-            b"bs" => bs = Some(block()?),
-            b"ibs" => o.ibs = block()?,
-            b"obs" => o.obs = block()?,
-            b"cbs" => o.cbs = block()?,
-            b"skip" | b"iseek" => o.skip = number()?,
-            b"seek" | b"oseek" => o.seek = number()?,
-            b"count" => o.count = Some(number()?),
-            b"status" => {
-                o.status = match value {
-                    b"none" => Status::None,
-                    b"noxfer" => Status::NoTransfer,
-                    b"progress" => Status::Progress,
-                    _ => {
-                        return Err(
-                            [b"invalid status level: ", quote::always(value).as_slice()].concat()
-                        );
-                    }
-                }
+            b"bs" => bs = Some(block(value)?),
+            b"ibs" => o.ibs = block(value)?,
+            b"obs" => o.obs = block(value)?,
+            b"cbs" => o.cbs = block(value)?,
+            b"skip" | b"iseek" => o.skip = amount(value)?,
+            b"seek" | b"oseek" => o.seek = amount(value)?,
+            b"count" => o.count = Some(amount(value)?),
+            b"status" => o.status = status(value)?,
+            b"conv" => value.split(|c| *c == b',').try_for_each(|word| o.convert(word))?,
+            b"iflag" => {
+                value.split(|c| *c == b',').try_for_each(|f| o.input_flag(f, &mut in_bytes))?;
             }
-            b"conv" => {
-                for c in value.split(|c| *c == b',') {
-                    match c {
-                        b"ascii" => (o.table, o.unblock) = (Some(&EBCDIC_TO_ASCII), true),
-                        b"ebcdic" => (o.table, o.block) = (Some(&ASCII_TO_EBCDIC), true),
-                        b"ibm" => (o.table, o.block) = (Some(&ASCII_TO_IBM), true),
-                        b"block" => o.block = true,
-                        b"unblock" => o.unblock = true,
-                        b"lcase" | b"ucase" => {
-                            let case = if c == b"lcase" { Case::Lower } else { Case::Upper };
-                            if o.case != Case::Keep && o.case != case {
-                                return Err(b"cannot combine lcase and ucase".to_vec());
-                            }
-                            o.case = case;
-                        }
-                        b"swab" => o.swab = true,
-                        b"sync" => o.pad = true,
-                        b"noerror" => o.noerror = true,
-                        b"notrunc" => o.notrunc = true,
-                        b"nocreat" => o.nocreat = true,
-                        b"excl" => o.excl = true,
-                        b"sparse" => o.sparse = true,
-                        b"fsync" | b"fdatasync" => o.sync = true,
-                        _ => {
-                            return Err(
-                                [b"invalid conversion: ", quote::always(c).as_slice()].concat()
-                            );
-                        }
-                    }
-                }
+            b"oflag" => {
+                value.split(|c| *c == b',').try_for_each(|f| o.output_flag(f, &mut in_bytes))?;
             }
-            b"iflag" | b"oflag" => {
-                for f in value.split(|c| *c == b',') {
-                    match (f, name == b"iflag") {
-                        (b"fullblock", true) => o.fullblock = true,
-                        (b"count_bytes", true) => count_bytes = true,
-                        (b"skip_bytes", true) => skip_bytes = true,
-                        (b"seek_bytes", false) => seek_bytes = true,
-                        (b"append", false) => o.append = true,
-                        (
-                            b"append" | b"direct" | b"directory" | b"dsync" | b"sync" | b"nonblock"
-                            | b"noatime" | b"nocache" | b"noctty" | b"nofollow" | b"binary"
-                            | b"text" | b"cio",
-                            _,
-                        ) => {}
-                        (_, input) => {
-                            let what: &[u8] = if input {
-                                b"invalid input flag: "
-                            } else {
-                                b"invalid output flag: "
-                            };
-                            return Err([what, &quote::always(f)].concat());
-                        }
-                    }
-                }
-            }
-            _ => return Err([b"unrecognized operand ", quote::always(a).as_slice()].concat()),
+            _ => return Err(unknown()),
         }
     }
     if let Some(n) = bs {
         (o.ibs, o.obs, o.direct) = (n, n, true);
     }
-    o.skip.1 |= skip_bytes;
-    o.seek.1 |= seek_bytes;
+    o.skip.1 |= in_bytes.skip;
+    o.seek.1 |= in_bytes.seek;
     if let Some(c) = &mut o.count {
-        c.1 |= count_bytes;
+        c.1 |= in_bytes.count;
     }
-    if o.excl && o.nocreat {
-        return Err(b"cannot combine excl and nocreat".to_vec());
-    }
-    // Without a record length there are no records to convert.
-    if o.cbs == 0 {
-        (o.block, o.unblock) = (false, false);
-    }
-    if o.block && o.unblock {
-        return Err(b"cannot combine block and unblock".to_vec());
-    }
+    o.check()?;
     Ok(o)
+}
+
+/// GNU's message about a number.
+fn invalid_number(text: &[u8], e: NumberError) -> Vec<u8> {
+    [b"invalid number: ", quote::always(text).as_slice(), number::reason(e)].concat()
+}
+
+/// A number of blocks, or of bytes if the flag says so.
+fn amount(text: &[u8]) -> Result<(u64, bool), Vec<u8>> {
+    size(text).map_err(|e| invalid_number(text, e))
+}
+
+/// The size of a block.
+fn block(text: &[u8]) -> Result<usize, Vec<u8>> {
+    match amount(text)?.0 {
+        0 => Err(invalid_number(text, NumberError::Invalid)),
+        // Larger blocks than this cannot be held in the guest's memory.
+        n => usize::try_from(n)
+            .ok()
+            .filter(|n| *n <= 1 << 30)
+            .ok_or_else(|| invalid_number(text, NumberError::Overflow)),
+    }
+}
+
+fn status(word: &[u8]) -> Result<Status, Vec<u8>> {
+    Ok(match word {
+        b"none" => Status::None,
+        b"noxfer" => Status::NoTransfer,
+        b"progress" => Status::Progress,
+        _ => return Err([b"invalid status level: ", quote::always(word).as_slice()].concat()),
+    })
+}
+
+impl Options {
+    /// One word of `conv=`.
+    fn convert(&mut self, word: &[u8]) -> Result<(), Vec<u8>> {
+        match word {
+            b"ascii" => (self.table, self.unblock) = (Some(&EBCDIC_TO_ASCII), true),
+            b"ebcdic" => (self.table, self.block) = (Some(&ASCII_TO_EBCDIC), true),
+            b"ibm" => (self.table, self.block) = (Some(&ASCII_TO_IBM), true),
+            b"block" => self.block = true,
+            b"unblock" => self.unblock = true,
+            b"lcase" | b"ucase" => {
+                let case = if word == b"lcase" { Case::Lower } else { Case::Upper };
+                if self.case != Case::Keep && self.case != case {
+                    return Err(b"cannot combine lcase and ucase".to_vec());
+                }
+                self.case = case;
+            }
+            b"swab" => self.swab = true,
+            b"sync" => self.pad = true,
+            b"noerror" => self.noerror = true,
+            b"notrunc" => self.notrunc = true,
+            b"nocreat" => self.nocreat = true,
+            b"excl" => self.excl = true,
+            b"sparse" => self.sparse = true,
+            b"fsync" | b"fdatasync" => self.sync = true,
+            _ => return Err([b"invalid conversion: ", quote::always(word).as_slice()].concat()),
+        }
+        Ok(())
+    }
+
+    /// One word of `iflag=`.
+    fn input_flag(&mut self, word: &[u8], in_bytes: &mut InBytes) -> Result<(), Vec<u8>> {
+        match word {
+            b"fullblock" => self.fullblock = true,
+            b"count_bytes" => in_bytes.count = true,
+            b"skip_bytes" => in_bytes.skip = true,
+            word if is_ignored_flag(word) => {}
+            _ => return Err([b"invalid input flag: ", quote::always(word).as_slice()].concat()),
+        }
+        Ok(())
+    }
+
+    /// One word of `oflag=`.
+    fn output_flag(&mut self, word: &[u8], in_bytes: &mut InBytes) -> Result<(), Vec<u8>> {
+        match word {
+            b"seek_bytes" => in_bytes.seek = true,
+            b"append" => self.append = true,
+            word if is_ignored_flag(word) => {}
+            _ => return Err([b"invalid output flag: ", quote::always(word).as_slice()].concat()),
+        }
+        Ok(())
+    }
+
+    /// Refuses what does not go together.
+    fn check(&mut self) -> Result<(), Vec<u8>> {
+        if self.excl && self.nocreat {
+            return Err(b"cannot combine excl and nocreat".to_vec());
+        }
+        // Without a record length there are no records to convert.
+        if self.cbs == 0 {
+            (self.block, self.unblock) = (false, false);
+        }
+        if self.block && self.unblock {
+            return Err(b"cannot combine block and unblock".to_vec());
+        }
+        Ok(())
+    }
+}
+
+/// Flags that make no difference here.
+fn is_ignored_flag(word: &[u8]) -> bool {
+    let names: [&[u8]; 13] = [
+        b"append",
+        b"direct",
+        b"directory",
+        b"dsync",
+        b"sync",
+        b"nonblock",
+        b"noatime",
+        b"nocache",
+        b"noctty",
+        b"nofollow",
+        b"binary",
+        b"text",
+        b"cio",
+    ];
+    names.contains(&word)
+}
+
+impl Default for Options {
+    /// What is done without operands.
+    fn default() -> Options {
+        Options {
+            ibs: 512,
+            obs: 512,
+            cbs: 0,
+            direct: false,
+            input: None,
+            output: None,
+            skip: (0, false),
+            seek: (0, false),
+            count: None,
+            case: Case::Keep,
+            table: None,
+            block: false,
+            unblock: false,
+            swab: false,
+            pad: false,
+            noerror: false,
+            notrunc: false,
+            nocreat: false,
+            excl: false,
+            sparse: false,
+            sync: false,
+            fullblock: false,
+            append: false,
+            status: Status::Normal,
+        }
+    }
 }

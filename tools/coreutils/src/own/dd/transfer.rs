@@ -9,130 +9,188 @@ use super::records::Records;
 use super::report::{Counts, transfer_line};
 use super::source::ReadSeek;
 
+/// What became of a copy.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub(super) counts: Counts,
+    /// What failed, reading (true) or writing.
+    pub(super) errors: Vec<(bool, io::Error)>,
+}
+
+/// Copies from `reader` to `out`. `progress` is told the figures once a second.
 pub(super) fn transfer(
     reader: &mut dyn ReadSeek,
     out: &mut Out<'_>,
     o: &Options,
-    counts: &mut Counts,
-    errors: &mut Vec<(bool, io::Error)>,
     start: Instant,
-    mut progress: Option<&mut dyn Write>,
-) {
+    progress: Option<&mut dyn Write>,
+) -> Outcome {
+    let mut transfer = Transfer {
+        o,
+        records: Records::default(),
+        odd: None,
+        total_in: 0,
+        outcome: Outcome::default(),
+    };
+    let mut progress = progress.map(|to| Progress { to, start, last: start });
     let mut buf = vec![0u8; o.ibs];
-    let mut records = Records::default();
-    let mut last_report = start;
-    let converts = o.block || o.unblock;
-    let mut odd: Option<u8> = None;
-    let mut total_in = 0u64;
-    loop {
-        let mut want = o.ibs;
-        match o.count {
-            Some((n, true)) => {
-                want = want.min(usize::try_from(n - total_in.min(n)).unwrap_or(usize::MAX))
-            }
-            Some((n, false)) if counts.in_full + counts.in_part >= n => want = 0,
-            _ => {}
+    while let Some(got) = transfer.read(reader, &mut buf) {
+        let mut len = got;
+        if o.pad && len < o.ibs {
+            buf[len..].fill(if transfer.converts() { b' ' } else { 0 });
+            len = o.ibs;
         }
+        if let Err(e) = transfer.write(out, &mut buf[..len]) {
+            transfer.outcome.errors.push((false, e));
+            return transfer.outcome;
+        }
+        if let Some(progress) = &mut progress {
+            progress.tell(transfer.outcome.counts.bytes);
+        }
+    }
+    if let Err(e) = transfer.finish(out) {
+        transfer.outcome.errors.push((false, e));
+    }
+    transfer.outcome
+}
+
+struct Transfer<'o> {
+    o: &'o Options,
+    records: Records,
+    /// The byte that waits for its other half (`conv=swab`).
+    odd: Option<u8>,
+    total_in: u64,
+    outcome: Outcome,
+}
+
+impl Transfer<'_> {
+    fn converts(&self) -> bool {
+        self.o.block || self.o.unblock
+    }
+
+    /// How much of the next block is wanted.
+    fn wanted(&self) -> usize {
+        let counts = &self.outcome.counts;
+        match self.o.count {
+            Some((n, true)) => {
+                let left = n - self.total_in.min(n);
+                self.o.ibs.min(usize::try_from(left).unwrap_or(usize::MAX))
+            }
+            Some((n, false)) if counts.in_full + counts.in_part >= n => 0,
+            _ => self.o.ibs,
+        }
+    }
+
+    /// Reads a block; `None` at the end. A block that cannot be read is passed over with `noerror`.
+    fn read(&mut self, reader: &mut dyn ReadSeek, buf: &mut [u8]) -> Option<usize> {
+        let want = self.wanted();
         if want == 0 {
-            break;
+            return None;
         }
         let mut got = 0;
-        let mut failed = false;
-        loop {
+        let failed = loop {
             match reader.read(&mut buf[got..want]) {
-                Ok(0) => break,
+                Ok(0) => break false,
                 Ok(n) => {
                     got += n;
-                    if got == want || !o.fullblock {
-                        break;
+                    if got == want || !self.o.fullblock {
+                        break false;
                     }
                 }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => {
-                    errors.push((true, e));
-                    failed = true;
-                    break;
+                    self.outcome.errors.push((true, e));
+                    break true;
                 }
             }
-        }
+        };
         if failed {
-            // With noerror a bad block is passed over, as far as the input can seek.
-            let passed = o.noerror
-                && errors.len() < 1000
-                && reader.seek(SeekFrom::Current(o.ibs as i64)).is_ok();
+            // As far as the input can seek.
+            let passed = self.o.noerror
+                && self.outcome.errors.len() < 1000
+                && reader.seek(SeekFrom::Current(self.o.ibs as i64)).is_ok();
             if !passed {
-                break;
+                return None;
             }
         } else if got == 0 {
-            break;
+            return None;
         }
-        total_in += got as u64;
-        if got == o.ibs {
-            counts.in_full += 1;
+        self.total_in += got as u64;
+        if got == self.o.ibs {
+            self.outcome.counts.in_full += 1;
         } else if got > 0 {
-            counts.in_part += 1;
+            self.outcome.counts.in_part += 1;
         }
-        let mut len = got;
-        if o.pad && len < o.ibs {
-            let fill = if converts { b' ' } else { 0 };
-            buf[len..].fill(fill);
-            len = o.ibs;
-        }
-        let data = &mut buf[..len];
-        if let Some(t) = o.table {
-            data.iter_mut().for_each(|b| *b = t[usize::from(*b)]);
+        Some(got)
+    }
+
+    /// Converts a block and writes it.
+    fn write(&mut self, out: &mut Out<'_>, data: &mut [u8]) -> io::Result<()> {
+        let o = self.o;
+        if let Some(table) = o.table {
+            data.iter_mut().for_each(|b| *b = table[usize::from(*b)]);
         }
         match o.case {
             Case::Lower => data.make_ascii_lowercase(),
             Case::Upper => data.make_ascii_uppercase(),
             Case::Keep => {}
         }
-        let mut owned;
-        let data: &[u8] = if o.swab {
-            owned = Vec::with_capacity(data.len() + 1);
-            owned.extend(odd.take());
-            owned.extend_from_slice(data);
-            if owned.len() % 2 == 1 {
-                odd = owned.pop();
-            }
-            owned.chunks_exact_mut(2).for_each(|p| p.swap(0, 1));
-            &owned
-        } else {
-            data
-        };
-        let written = if converts {
-            let mut converted = Vec::with_capacity(data.len() * 2);
-            if o.block {
-                records.block(data, o, counts, &mut converted)
-            } else {
-                records.unblock(data, o, &mut converted)
-            }
-            out.put(&converted, counts)
-        } else if o.direct && !o.swab {
-            out.write_block(data, counts)
-        } else {
-            out.put(data, counts)
-        };
-        if let Err(e) = written {
-            errors.push((false, e));
-            return;
+        let swapped = o.swab.then(|| self.swap(data));
+        let data = swapped.as_deref().unwrap_or(data);
+        let counts = &mut self.outcome.counts;
+        if !(o.block || o.unblock) {
+            let whole = o.direct && !o.swab;
+            return if whole { out.write_block(data, counts) } else { out.put(data, counts) };
         }
-        if let Some(w) = progress.as_deref_mut()
-            && last_report.elapsed() >= Duration::from_secs(1)
-        {
-            last_report = Instant::now();
-            let text = format!("\r{}", transfer_line(counts.bytes, start.elapsed()));
-            let _ = w.write_all(text.as_bytes());
+        let mut converted = Vec::with_capacity(data.len() * 2);
+        if o.block {
+            self.records.block(data, o, counts, &mut converted);
+        } else {
+            self.records.unblock(data, o, &mut converted);
         }
+        out.put(&converted, counts)
     }
-    let mut tail = Vec::new();
-    if o.block {
-        records.finish_block(o, &mut tail);
-    } else if o.unblock {
-        records.finish_unblock(o, &mut tail);
+
+    /// Bytes in pairs, each the other way round.
+    fn swap(&mut self, data: &[u8]) -> Vec<u8> {
+        let mut swapped = Vec::with_capacity(data.len() + 1);
+        swapped.extend(self.odd.take());
+        swapped.extend_from_slice(data);
+        if swapped.len() % 2 == 1 {
+            self.odd = swapped.pop();
+        }
+        swapped.chunks_exact_mut(2).for_each(|pair| pair.swap(0, 1));
+        swapped
     }
-    tail.extend(odd);
-    if let Err(e) = out.put(&tail, counts).and_then(|()| out.finish(counts)) {
-        errors.push((false, e));
+
+    fn finish(&mut self, out: &mut Out<'_>) -> io::Result<()> {
+        let mut tail = Vec::new();
+        if self.o.block {
+            self.records.finish_block(self.o, &mut tail);
+        } else if self.o.unblock {
+            self.records.finish_unblock(self.o, &mut tail);
+        }
+        tail.extend(self.odd);
+        let counts = &mut self.outcome.counts;
+        out.put(&tail, counts)?;
+        out.finish(counts)
+    }
+}
+
+/// `status=progress`
+struct Progress<'a> {
+    to: &'a mut dyn Write,
+    start: Instant,
+    last: Instant,
+}
+
+impl Progress<'_> {
+    /// Tells the figures if a second has passed.
+    fn tell(&mut self, bytes: u64) {
+        if self.last.elapsed() >= Duration::from_secs(1) {
+            self.last = Instant::now();
+            let text = format!("\r{}", transfer_line(bytes, self.start.elapsed()));
+            let _ = self.to.write_all(text.as_bytes());
+        }
     }
 }

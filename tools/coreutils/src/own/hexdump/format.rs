@@ -108,87 +108,92 @@ pub(super) fn parse(text: &[u8]) -> Result<Format, String> {
     Ok(Format { units, size })
 }
 
+/// Text and conversions of a format string.
 fn parts(body: &[u8], size: Option<usize>) -> Result<Vec<Part>, String> {
     let mut out = Vec::new();
     let mut text = Vec::new();
-    let mut at = 0;
-    while let Some(&c) = body.get(at) {
-        at += 1;
-        if c != b'%' {
-            text.push(c);
-            continue;
-        }
-        if body.get(at) == Some(&b'%') {
-            text.push(b'%');
-            at += 1;
-            continue;
-        }
-        let flags = body[at..].iter().take_while(|c| b"-+ #0123456789.".contains(c)).count();
-        let spec = printf::parse(&[&body[at..at + flags], b"s"].concat())
-            .map(|d| d.spec)
-            .unwrap_or_default();
-        at += flags;
-        let unknown =
-            |c: &[u8]| format!("bad conversion character %{}", String::from_utf8_lossy(c));
-        let letter = *body.get(at).ok_or_else(|| unknown(b""))?;
-        at += 1;
-        let want = |default: usize, allowed: &[usize]| -> Result<usize, String> {
-            let n = size.unwrap_or(default);
-            if allowed.contains(&n) {
-                Ok(n)
-            } else {
-                Err(format!("bad byte count for conversion character {}", char::from(letter)))
+    let mut rest = body;
+    while let Some((&c, after)) = rest.split_first() {
+        rest = after;
+        match (c, rest.split_first()) {
+            (b'%', Some((b'%', after))) => {
+                text.push(b'%');
+                rest = after;
             }
-        };
-        let integers = [1, 2, 4, 8];
-        let (what, bytes) = match letter {
-            b'd' | b'i' => (What::Signed, want(4, &integers)?),
-            b'o' | b'u' | b'x' | b'X' => (What::Unsigned(letter), want(4, &integers)?),
-            b'e' | b'E' | b'f' | b'g' | b'G' => (What::Float(letter), want(8, &[4, 8])?),
-            b'c' => (What::Byte, want(1, &[1])?),
-            b's' => {
-                let n = size.or(spec.precision).ok_or("%s requires a precision or a byte count")?;
-                (What::Text, n.min(LIMIT))
-            }
-            b'_' => {
-                let kind = *body.get(at).ok_or_else(|| unknown(b"_"))?;
-                at += 1;
-                match kind {
-                    b'p' => (What::Printable, want(1, &[1])?),
-                    b'c' => (What::Char, want(1, &[1])?),
-                    b'u' => (What::Named, want(1, &[1])?),
-                    b'a' | b'A' => {
-                        let radix = *body
-                            .get(at)
-                            .filter(|r| b"dox".contains(r))
-                            .ok_or_else(|| unknown(&[b'_', kind]))?;
-                        at += 1;
-                        (
-                            if kind == b'a' {
-                                What::Address(radix)
-                            } else {
-                                What::EndAddress(radix)
-                            },
-                            0,
-                        )
-                    }
-                    other => return Err(unknown(&[b'_', other])),
+            (b'%', _) => {
+                let (part, after) = conversion(rest, size)?;
+                if !text.is_empty() {
+                    out.push(Part::Text(std::mem::take(&mut text)));
                 }
+                out.push(part);
+                rest = after;
             }
-            other => return Err(unknown(&[other])),
-        };
-        if !text.is_empty() {
-            out.push(Part::Text(std::mem::take(&mut text)));
+            _ => text.push(c),
         }
-        let spec = Spec {
-            width: spec.width.min(4096),
-            precision: spec.precision.map(|p| p.min(4096)),
-            ..spec
-        };
-        out.push(Part::Convert { what, spec, size: bytes });
     }
     if !text.is_empty() {
         out.push(Part::Text(text));
     }
     Ok(out)
+}
+
+fn unknown(letters: &[u8]) -> String {
+    format!("bad conversion character %{}", String::from_utf8_lossy(letters))
+}
+
+/// One conversion after its `%`, for data of a size that may be given; and what is left.
+fn conversion(text: &[u8], size: Option<usize>) -> Result<(Part, &[u8]), String> {
+    let flags = text.iter().take_while(|c| b"-+ #0123456789.".contains(c)).count();
+    let (flags, rest) = text.split_at(flags);
+    let spec = printf::parse(&[flags, b"s"].concat()).map(|d| d.spec).unwrap_or_default();
+    let (&letter, mut rest) = rest.split_first().ok_or_else(|| unknown(b""))?;
+    let want = |default: usize, allowed: &[usize]| -> Result<usize, String> {
+        let n = size.unwrap_or(default);
+        match allowed.contains(&n) {
+            true => Ok(n),
+            false => Err(format!("bad byte count for conversion character {}", char::from(letter))),
+        }
+    };
+    let integers = [1, 2, 4, 8];
+    let (what, size) = match letter {
+        b'd' | b'i' => (What::Signed, want(4, &integers)?),
+        b'o' | b'u' | b'x' | b'X' => (What::Unsigned(letter), want(4, &integers)?),
+        b'e' | b'E' | b'f' | b'g' | b'G' => (What::Float(letter), want(8, &[4, 8])?),
+        b'c' => (What::Byte, want(1, &[1])?),
+        b's' => {
+            let n = size.or(spec.precision).ok_or("%s requires a precision or a byte count")?;
+            (What::Text, n.min(LIMIT))
+        }
+        b'_' => {
+            let (what, after) = special(rest)?;
+            rest = after;
+            let takes_none = matches!(what, What::Address(_) | What::EndAddress(_));
+            let size = if takes_none { 0 } else { want(1, &[1])? };
+            (what, size)
+        }
+        other => return Err(unknown(&[other])),
+    };
+    let width = spec.width.min(4096);
+    let precision = spec.precision.map(|p| p.min(4096));
+    Ok((Part::Convert { what, spec: Spec { width, precision, ..spec }, size }, rest))
+}
+
+/// hexdump's own conversions after `%_`, and what is left.
+fn special(text: &[u8]) -> Result<(What, &[u8]), String> {
+    let (&kind, rest) = text.split_first().ok_or_else(|| unknown(b"_"))?;
+    match kind {
+        b'p' => Ok((What::Printable, rest)),
+        b'c' => Ok((What::Char, rest)),
+        b'u' => Ok((What::Named, rest)),
+        b'a' | b'A' => {
+            let radix = rest.split_first().filter(|(radix, _)| b"dox".contains(radix));
+            let (&radix, rest) = radix.ok_or_else(|| unknown(&[b'_', kind]))?;
+            let what = match kind {
+                b'a' => What::Address(radix),
+                _ => What::EndAddress(radix),
+            };
+            Ok((what, rest))
+        }
+        other => Err(unknown(&[b'_', other])),
+    }
 }

@@ -8,7 +8,7 @@ mod format;
 
 use std::io::Read;
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
 use box_text::printf;
 
@@ -16,23 +16,44 @@ use crate::common::input::{self, Stop, put};
 use crate::common::{number, quote};
 use format::{Format, Part, What};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Canonical,
+    Color,
+    Format,
+    FormatFile,
+    Length,
+    NoSqueezing,
+    OneByteChar,
+    OneByteHex,
+    OneByteOctal,
+    Skip,
+    TwoBytesDecimal,
+    TwoBytesHex,
+    TwoBytesOctal,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[options] <file>...",
     about: "Display file contents in hexadecimal, decimal, octal, or ascii.",
     options: &[
-        Opt::flag('b', "one-byte-octal", "one-byte octal display"),
-        Opt::flag('c', "one-byte-char", "one-byte character display"),
-        Opt::flag('C', "canonical", "canonical hex+ASCII display"),
-        Opt::flag('d', "two-bytes-decimal", "two-byte decimal display"),
-        Opt::flag('o', "two-bytes-octal", "two-byte octal display"),
-        Opt::flag('x', "two-bytes-hex", "two-byte hexadecimal display"),
-        Opt::flag('X', "one-byte-hex", "one-byte hexadecimal display"),
-        Opt::optional('L', "color", "MODE", "(ignored)"),
-        Opt::value('e', "format", "FORMAT", "format string to be used for displaying data"),
-        Opt::value('f', "format-file", "FILE", "file that contains format strings"),
-        Opt::value('n', "length", "LENGTH", "interpret only length bytes of input"),
-        Opt::value('s', "skip", "OFFSET", "skip offset bytes from the beginning"),
-        Opt::flag('v', "no-squeezing", "output identical lines"),
+        Opt::new(Flag::OneByteOctal, 'b', "one-byte-octal", "one-byte octal display"),
+        Opt::new(Flag::OneByteChar, 'c', "one-byte-char", "one-byte character display"),
+        Opt::new(Flag::Canonical, 'C', "canonical", "canonical hex+ASCII display"),
+        Opt::new(Flag::TwoBytesDecimal, 'd', "two-bytes-decimal", "two-byte decimal display"),
+        Opt::new(Flag::TwoBytesOctal, 'o', "two-bytes-octal", "two-byte octal display"),
+        Opt::new(Flag::TwoBytesHex, 'x', "two-bytes-hex", "two-byte hexadecimal display"),
+        Opt::new(Flag::OneByteHex, 'X', "one-byte-hex", "one-byte hexadecimal display"),
+        Opt::new(Flag::Color, 'L', "color", "(ignored)").may_take("MODE"),
+        Opt::new(Flag::Format, 'e', "format", "format string to be used for displaying data")
+            .takes("FORMAT"),
+        Opt::new(Flag::FormatFile, 'f', "format-file", "file that contains format strings")
+            .takes("FILE"),
+        Opt::new(Flag::Length, 'n', "length", "interpret only length bytes of input")
+            .takes("LENGTH"),
+        Opt::new(Flag::Skip, 's', "skip", "skip offset bytes from the beginning").takes("OFFSET"),
+        Opt::new(Flag::NoSqueezing, 'v', "no-squeezing", "output identical lines"),
     ],
     after: "",
     posix_order: false,
@@ -50,124 +71,134 @@ fn count(text: &[u8]) -> Option<u64> {
 }
 
 /// The formats that the letter options stand for, in the language of `-e`.
-fn letter_formats(letter: char) -> &'static [&'static [u8]] {
-    match letter {
-        'b' => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \"%03o \" \"\\n\""],
-        'c' => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \"%3_c \" \"\\n\""],
-        'C' => &[
+fn letter_formats(flag: Flag) -> &'static [&'static [u8]] {
+    match flag {
+        Flag::OneByteOctal => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \"%03o \" \"\\n\""],
+        Flag::OneByteChar => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \"%3_c \" \"\\n\""],
+        Flag::Canonical => &[
             b"\"%08.8_Ax\n\"",
             b"\"%08.8_ax  \" 8/1 \"%02x \" \"  \" 8/1 \"%02x \" \"  |\"",
             b"16/1 \"%_p\" \"|\\n\"",
         ],
-        'd' => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \"  %05u \" \"\\n\""],
-        'o' => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \" %06o \" \"\\n\""],
-        'x' => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \"   %04x \" \"\\n\""],
-        'X' => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \" %02x \" \"\\n\""],
-        _ => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \"%04x \" \"\\n\""],
+        Flag::TwoBytesDecimal => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \"  %05u \" \"\\n\""],
+        Flag::TwoBytesOctal => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \" %06o \" \"\\n\""],
+        Flag::TwoBytesHex => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \"   %04x \" \"\\n\""],
+        Flag::OneByteHex => &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 16/1 \" %02x \" \"\\n\""],
+        _ => &[],
     }
 }
 
+/// What is printed without options.
+const PLAIN: &[&[u8]] = &[b"\"%07.7_Ax\n\"", b"\"%07.7_ax \" 8/2 \"%04x \" \"\\n\""];
+
+struct Plan {
+    formats: Vec<Format>,
+    length: u64,
+    skip: u64,
+    verbose: bool,
+    files: Vec<Vec<u8>>,
+}
+
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
+    dump(ctx, args).unwrap_or_else(|exit| exit)
+}
+
+fn dump(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Exit, Exit> {
+    let plan = plan(ctx, args)?;
+    let (data, exit) = read(ctx, &plan)?;
+    let dump = Dump {
+        data: &data,
+        start: usize::try_from(plan.skip).unwrap_or(usize::MAX).min(data.len()),
+        formats: &plan.formats,
+        // The block is what the longest format takes; shorter ones repeat their last unit.
+        block: plan.formats.iter().map(|f| f.size).max().unwrap_or(0),
+        verbose: plan.verbose,
     };
+    dump.write(&mut ctx.stdout).map_err(|_| Exit::FAILURE)?;
+    Ok(exit)
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let texts = format_texts(ctx, &p)?;
+    let formats = texts.iter().map(|text| format::parse(text)).collect::<Result<Vec<_>, _>>();
+    let formats = formats.map_err(|message| {
+        ctx.error(message);
+        Exit::FAILURE
+    })?;
+    let mut amount = |flag: Flag, what: &[u8]| match p.last(flag) {
+        Some(text) => count(text).map(Some).ok_or_else(|| {
+            input::failure(ctx, &[what, &quote::always(text), b": Invalid argument"])
+        }),
+        None => Ok(None),
+    };
+    Ok(Plan {
+        formats,
+        length: amount(Flag::Length, b"failed to parse length: ")?.unwrap_or(u64::MAX),
+        skip: amount(Flag::Skip, b"failed to parse offset: ")?.unwrap_or(0),
+        verbose: p.has(Flag::NoSqueezing),
+        files: input::or_stdin(p.operands),
+    })
+}
+
+/// The formats that were asked for, in the language of `-e`.
+fn format_texts(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Vec<Vec<u8>>, Exit> {
     let mut texts: Vec<Vec<u8>> = Vec::new();
-    for (id, value) in &p.options {
-        match id {
-            'b' | 'c' | 'C' | 'd' | 'o' | 'x' | 'X' => {
-                texts.extend(letter_formats(*id).iter().map(|f| f.to_vec()))
-            }
-            'e' => texts.extend(value.clone()),
-            'f' => {
+    for (flag, value) in &p.options {
+        match flag {
+            Flag::Format => texts.extend(value.clone()),
+            Flag::FormatFile => {
                 let name = value.as_deref().unwrap_or_default();
-                match std::fs::read(ctx.path(name)) {
-                    Ok(t) => texts.extend(
-                        t.split(|c| *c == b'\n')
-                            .filter(|l| !l.trim_ascii().is_empty() && !l.starts_with(b"#"))
-                            .map(<[u8]>::to_vec),
-                    ),
-                    Err(e) => {
-                        input::file_error(ctx, name, &e);
-                        return Exit::FAILURE;
-                    }
-                }
+                let text =
+                    std::fs::read(ctx.path(name)).map_err(|e| input::file_error(ctx, name, &e))?;
+                let is_format = |l: &&[u8]| !l.trim_ascii().is_empty() && !l.starts_with(b"#");
+                let lines = text.split(|c| *c == b'\n').filter(is_format);
+                texts.extend(lines.map(<[u8]>::to_vec));
             }
-            _ => {}
+            Flag::Color | Flag::Length | Flag::NoSqueezing | Flag::Skip => {}
+            letter => texts.extend(letter_formats(*letter).iter().map(|f| f.to_vec())),
         }
     }
     if texts.is_empty() {
-        let default = if ctx.name == "hd" { 'C' } else { ' ' };
-        texts.extend(letter_formats(default).iter().map(|f| f.to_vec()));
+        let default = if ctx.name == "hd" { letter_formats(Flag::Canonical) } else { PLAIN };
+        texts.extend(default.iter().map(|f| f.to_vec()));
     }
-    let mut formats = Vec::new();
-    for t in &texts {
-        match format::parse(t) {
-            Ok(f) => formats.push(f),
-            Err(m) => {
-                ctx.error(m);
-                return Exit::FAILURE;
-            }
-        }
-    }
-    let (mut length, mut skip) = (u64::MAX, 0);
-    for (id, slot) in [('n', &mut length), ('s', &mut skip)] {
-        if let Some(text) = p.last(id) {
-            match count(text) {
-                Some(n) => *slot = n,
-                None => {
-                    let what: &[u8] = if id == 'n' {
-                        b"failed to parse length: "
-                    } else {
-                        b"failed to parse offset: "
-                    };
-                    ctx.error_bytes(&[what, &quote::always(text), b": Invalid argument"]);
-                    return Exit::FAILURE;
-                }
-            }
-        }
-    }
+    Ok(texts)
+}
+
+/// What is to be dumped, all files as one, and the status so far.
+fn read(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<(Vec<u8>, Exit), Exit> {
     let mut exit = Exit::SUCCESS;
-    let stdin = [b"-".to_vec()];
-    let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
     let mut data = Vec::new();
     let mut opened = 0;
-    let most = length.saturating_add(skip);
-    for f in files {
+    let most = plan.length.saturating_add(plan.skip);
+    for file in &plan.files {
         let left = most.saturating_sub(data.len() as u64);
-        let read = input::open(&mut ctx.stdin, &ctx.cwd, f)
+        let read = input::open(&mut ctx.stdin, &ctx.cwd, file)
             .and_then(|r| r.take(left).read_to_end(&mut data));
         match read {
             Ok(_) => opened += 1,
-            Err(e) => {
-                input::file_error(ctx, f, &e);
-                exit = Exit::FAILURE;
-            }
+            Err(e) => exit = input::file_error(ctx, file, &e),
         }
     }
     if opened == 0 {
-        ctx.error("all input file arguments failed");
-        return Exit::FAILURE;
+        return Err(input::failure(ctx, &[b"all input file arguments failed"]));
     }
-    let skip = usize::try_from(skip).unwrap_or(usize::MAX).min(data.len());
-    let dump = Dump { data: &data, start: skip, formats: &formats, verbose: p.has('v') };
-    match dump.write(&mut ctx.stdout) {
-        Ok(()) => exit,
-        Err(_) => Exit::FAILURE,
-    }
+    Ok((data, exit))
 }
 
 struct Dump<'a> {
     data: &'a [u8],
     start: usize,
     formats: &'a [Format],
+    /// Bytes that a line shows.
+    block: usize,
     verbose: bool,
 }
 
 impl Dump<'_> {
     fn write(&self, out: &mut box_applet::Output) -> Result<(), Stop> {
-        // The block is what the longest format takes; shorter ones repeat their last unit.
-        let block = self.formats.iter().map(|f| f.size).max().unwrap_or(0);
+        let block = self.block;
         if block == 0 {
             // Text alone takes no data, so it is never its turn.
             return self.end(out);
@@ -189,7 +220,7 @@ impl Dump<'_> {
             previous = Some(chunk);
             let mut line = Vec::new();
             for f in self.formats {
-                self.line(f, at, chunk, block, &mut line);
+                self.line(f, at, chunk, &mut line);
             }
             put(out, &line)?;
             at += block;
@@ -220,7 +251,7 @@ impl Dump<'_> {
         put(out, &line)
     }
 
-    fn line(&self, f: &Format, start: usize, chunk: &[u8], block: usize, out: &mut Vec<u8>) {
+    fn line(&self, f: &Format, start: usize, chunk: &[u8], out: &mut Vec<u8>) {
         if f.units.iter().any(|u| {
             u.parts.iter().any(|p| matches!(p, Part::Convert { what: What::EndAddress(_), .. }))
         }) {
@@ -231,9 +262,9 @@ impl Dump<'_> {
         for (i, unit) in f.units.iter().enumerate() {
             let mut times = unit.repeat;
             // The last unit without a count of its own fills the block.
-            if Some(i) == last_data_unit && !unit.counted && unit.size() > 0 && block > at {
+            if Some(i) == last_data_unit && !unit.counted && unit.size() > 0 && self.block > at {
                 let after: usize = f.units[i + 1..].iter().map(|u| u.size() * u.repeat).sum();
-                times = (block - at).saturating_sub(after) / unit.size();
+                times = (self.block - at).saturating_sub(after) / unit.size();
             }
             for n in 0..times {
                 let last = n + 1 == times;

@@ -16,19 +16,33 @@ use std::io::{self, Read, Write};
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
 
+use crate::common::input;
+
 use self::charset::{Charset, Decoded};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    FromCode,
+    List,
+    Omit,
+    Output,
+    Silent,
+    ToCode,
+    Verbose,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION...] [FILE...]",
     about: "Convert encoding of given files from one encoding to another.",
     options: &[
-        Opt::value('f', "from-code", "NAME", "encoding of original text"),
-        Opt::value('t', "to-code", "NAME", "encoding for output"),
-        Opt::flag('l', "list", "list all known coded character sets"),
-        Opt::flag('c', "", "omit invalid characters from output"),
-        Opt::value('o', "output", "FILE", "output file"),
-        Opt::flag('s', "silent", "suppress warnings"),
-        Opt::flag('\u{1}', "verbose", "accepted and ignored").long_only(),
+        Opt::new(Flag::FromCode, 'f', "from-code", "encoding of original text").takes("NAME"),
+        Opt::new(Flag::ToCode, 't', "to-code", "encoding for output").takes("NAME"),
+        Opt::new(Flag::List, 'l', "list", "list all known coded character sets"),
+        Opt::new(Flag::Omit, 'c', "", "omit invalid characters from output"),
+        Opt::new(Flag::Output, 'o', "output", "output file").takes("FILE"),
+        Opt::new(Flag::Silent, 's', "silent", "suppress warnings"),
+        Opt::long(Flag::Verbose, "verbose", "accepted and ignored"),
     ],
     after: "",
     posix_order: false,
@@ -46,21 +60,76 @@ struct Missing {
     translit: bool,
 }
 
+struct Plan {
+    from: Charset,
+    to: Charset,
+    missing: Missing,
+    output: Option<Vec<u8>>,
+    files: Vec<Vec<u8>>,
+}
+
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit(64)) {
-        Ok(p) => p,
-        Err(e) => return e,
+    let plan = match plan(ctx, args) {
+        Ok(plan) => plan,
+        Err(exit) => return exit,
     };
-    if p.has('l') {
+    let mut exit = Exit::SUCCESS;
+    let mut out = Vec::new();
+    let mut is_first = true;
+    for file in &plan.files {
+        let mut data = Vec::new();
+        let read = match file.as_slice() {
+            b"-" => ctx.stdin.read_to_end(&mut data),
+            name => input::open_file(&ctx.path(name)).and_then(|mut f| f.read_to_end(&mut data)),
+        };
+        if let Err(e) = read {
+            let shown = String::from_utf8_lossy(file);
+            let why = box_sys::strerror(&e);
+            ctx.error(format_args!("cannot open input file `{shown}': {why}"));
+            exit = Exit::FAILURE;
+            continue;
+        }
+        let converted = convert(&data, &plan, std::mem::take(&mut is_first), &mut out);
+        if plan.output.is_none() {
+            let _ = ctx.stdout.write_all(&out);
+            out.clear();
+        }
+        let text = match &converted {
+            Ok(true) => continue,
+            Ok(false) => format!("illegal input sequence at position {}", data.len()),
+            Err(Stop::Invalid(at)) => format!("illegal input sequence at position {at}"),
+            Err(Stop::Incomplete) => {
+                "incomplete character or shift sequence at end of buffer".to_string()
+            }
+        };
+        ctx.error(text);
+        exit = Exit::FAILURE;
+        if converted.is_err() {
+            break;
+        }
+    }
+    if let Some(name) = &plan.output
+        && let Err(e) = write(ctx, name, &out)
+    {
+        let shown = String::from_utf8_lossy(name);
+        ctx.error(format_args!("unable to open output file `{shown}': {}", box_sys::strerror(&e)));
+        return Exit::FAILURE;
+    }
+    exit
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit(64))?;
+    if p.has(Flag::List) {
         for names in charset::NAMES {
             let line: String = names.iter().map(|n| format!("{n}// ")).collect();
             let _ = writeln!(ctx.stdout, "{}", line.trim_end());
         }
-        return Exit::SUCCESS;
+        return Err(Exit::SUCCESS);
     }
-    let name = |id| p.last(id).map(|n| String::from_utf8_lossy(n).into_owned()).unwrap_or_default();
-    let (from_name, to_name) = (name('f'), name('t'));
-    let mut missing = Missing { drop: p.has('c'), ..Missing::default() };
+    let name = |flag: Flag| String::from_utf8_lossy(p.last(flag).unwrap_or_default()).into_owned();
+    let (from_name, to_name) = (name(Flag::FromCode), name(Flag::ToCode));
+    let mut missing = Missing { drop: p.has(Flag::Omit), ..Missing::default() };
     for suffix in to_name.split('/').skip(1) {
         match suffix.to_ascii_uppercase().as_str() {
             "TRANSLIT" => missing.translit = true,
@@ -68,66 +137,21 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             _ => {}
         }
     }
-    let (from, to) = (charset::find(&from_name), charset::find(&to_name));
-    let (from, to) = match (from, to) {
+    let (from, to) = match (charset::find(&from_name), charset::find(&to_name)) {
         (Some(from), Some(to)) => (from, to),
-        (None, Some(_)) => return unsupported(ctx, &format!("conversion from `{from_name}' is")),
-        (Some(_), None) => return unsupported(ctx, &format!("conversion to `{to_name}' is")),
-        (None, None) => {
-            let text = format!("conversions from `{from_name}' and to `{to_name}' are");
-            return unsupported(ctx, &text);
+        (from, to) => {
+            let text = match (from, to) {
+                (None, Some(_)) => format!("conversion from `{from_name}' is"),
+                (Some(_), _) => format!("conversion to `{to_name}' is"),
+                (None, None) => {
+                    format!("conversions from `{from_name}' and to `{to_name}' are")
+                }
+            };
+            return Err(unsupported(ctx, &text));
         }
     };
-    let mut exit = Exit::SUCCESS;
-    let mut out = Vec::new();
-    let operands = if p.operands.is_empty() { vec![b"-".to_vec()] } else { p.operands.clone() };
-    let mut first = true;
-    for operand in &operands {
-        let mut data = Vec::new();
-        let read = if operand == b"-" {
-            ctx.stdin.read_to_end(&mut data)
-        } else {
-            crate::common::input::open_file(&ctx.path(operand))
-                .and_then(|mut f| f.read_to_end(&mut data))
-        };
-        if let Err(e) = read {
-            let shown = String::from_utf8_lossy(operand).into_owned();
-            ctx.error(format_args!("cannot open input file `{shown}': {}", box_sys::strerror(&e)));
-            exit = Exit::FAILURE;
-            continue;
-        }
-        let ended = convert(&data, from, to, missing, std::mem::take(&mut first), &mut out);
-        if !p.has('o') {
-            let _ = ctx.stdout.write_all(&out);
-            out.clear();
-        }
-        match ended {
-            Ok(true) => {}
-            Ok(false) => {
-                let at = data.len();
-                ctx.error(format_args!("illegal input sequence at position {at}"));
-                exit = Exit::FAILURE;
-            }
-            Err(Stop::Invalid(at)) => {
-                ctx.error(format_args!("illegal input sequence at position {at}"));
-                exit = Exit::FAILURE;
-                break;
-            }
-            Err(Stop::Incomplete) => {
-                ctx.error("incomplete character or shift sequence at end of buffer");
-                exit = Exit::FAILURE;
-                break;
-            }
-        }
-    }
-    if let Some(name) = p.last('o').map(<[u8]>::to_vec)
-        && let Err(e) = write(ctx, &name, &out)
-    {
-        let shown = String::from_utf8_lossy(&name).into_owned();
-        ctx.error(format_args!("unable to open output file `{shown}': {}", box_sys::strerror(&e)));
-        return Exit::FAILURE;
-    }
-    exit
+    let output = p.last(Flag::Output).map(<[u8]>::to_vec);
+    Ok(Plan { from, to, missing, output, files: input::or_stdin(p.operands) })
 }
 
 fn write(ctx: &Ctx<'_>, name: &[u8], data: &[u8]) -> io::Result<()> {
@@ -147,17 +171,11 @@ enum Stop {
 }
 
 /// Converts all of `data`; whether nothing was ignored.
-fn convert(
-    data: &[u8],
-    from: Charset,
-    to: Charset,
-    missing: Missing,
-    first: bool,
-    out: &mut Vec<u8>,
-) -> Result<bool, Stop> {
+fn convert(data: &[u8], plan: &Plan, first: bool, out: &mut Vec<u8>) -> Result<bool, Stop> {
+    let missing = plan.missing;
     let mut clean = true;
-    let mut decoder = from.decoder(data);
-    let mut encoder = to.encoder(first, out);
+    let mut decoder = plan.from.decoder(data);
+    let mut encoder = plan.to.encoder(first, out);
     loop {
         let at = decoder.at();
         match decoder.next() {

@@ -5,75 +5,85 @@ use box_applet::opts::{Opt, Parsed, Spec};
 use super::value::{Round, Scale, Style};
 use crate::common::{number, quote};
 
-pub(super) const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flag {
+    Debug,
+    Delimiter,
+    Field,
+    Format,
+    From,
+    FromUnit,
+    Grouping,
+    Header,
+    Invalid,
+    Padding,
+    Round,
+    Suffix,
+    To,
+    ToUnit,
+    ZeroTerminated,
+}
+
+pub(super) const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [NUMBER]...",
     about: "Reformat NUMBER(s), or the numbers from standard input if none are specified.",
     options: &[
-        Opt::flag('\u{1}', "debug", "print warnings about invalid input").long_only(),
-        Opt::value('d', "delimiter", "X", "use X instead of whitespace for field delimiter"),
-        Opt::value(
-            '\u{2}',
-            "field",
-            "FIELDS",
-            "replace the numbers in these input fields (default=1)",
+        Opt::long(Flag::Debug, "debug", "print warnings about invalid input"),
+        Opt::new(
+            Flag::Delimiter,
+            'd',
+            "delimiter",
+            "use X instead of whitespace for field delimiter",
         )
-        .long_only(),
-        Opt::value('\u{3}', "format", "FORMAT", "use printf style floating-point FORMAT")
-            .long_only(),
-        Opt::value('\u{4}', "from", "UNIT", "auto-scale input numbers to UNITs; default is 'none'")
-            .long_only(),
-        Opt::value(
-            '\u{5}',
+        .takes("X"),
+        Opt::long(Flag::Field, "field", "replace the numbers in these input fields (default=1)")
+            .takes("FIELDS"),
+        Opt::long(Flag::Format, "format", "use printf style floating-point FORMAT").takes("FORMAT"),
+        Opt::long(Flag::From, "from", "auto-scale input numbers to UNITs; default is 'none'")
+            .takes("UNIT"),
+        Opt::long(
+            Flag::FromUnit,
             "from-unit",
-            "N",
             "specify the input unit size (instead of the default 1)",
         )
-        .long_only(),
-        Opt::flag(
-            '\u{6}',
+        .takes("N"),
+        Opt::long(
+            Flag::Grouping,
             "grouping",
             "use locale-defined grouping of digits (none in this locale)",
-        )
-        .long_only(),
-        Opt::optional(
-            '\u{7}',
+        ),
+        Opt::long(
+            Flag::Header,
             "header",
-            "N",
             "print (without converting) the first N header lines (1)",
         )
-        .long_only(),
-        Opt::value(
-            '\u{8}',
+        .may_take("N"),
+        Opt::long(
+            Flag::Invalid,
             "invalid",
-            "MODE",
             "failure mode for invalid numbers: abort (default), fail, warn, ignore",
         )
-        .long_only(),
-        Opt::value(
-            '\u{b}',
+        .takes("MODE"),
+        Opt::long(
+            Flag::Padding,
             "padding",
-            "N",
             "pad the output to N characters; negative N left-aligns",
         )
-        .long_only(),
-        Opt::value(
-            '\u{c}',
-            "round",
-            "METHOD",
-            "up, down, from-zero (default), towards-zero, nearest",
-        )
-        .long_only(),
-        Opt::value(
-            '\u{e}',
-            "suffix",
-            "SUFFIX",
-            "add SUFFIX to output numbers, and accept it in input",
-        )
-        .long_only(),
-        Opt::value('\u{f}', "to", "UNIT", "auto-scale output numbers to UNITs").long_only(),
-        Opt::value('\u{10}', "to-unit", "N", "the output unit size (instead of the default 1)")
-            .long_only(),
-        Opt::flag('z', "zero-terminated", "line delimiter is NUL, not newline"),
+        .takes("N"),
+        Opt::long(Flag::Round, "round", "up, down, from-zero (default), towards-zero, nearest")
+            .takes("METHOD"),
+        Opt::long(Flag::Suffix, "suffix", "add SUFFIX to output numbers, and accept it in input")
+            .takes("SUFFIX"),
+        Opt::long(Flag::To, "to", "auto-scale output numbers to UNITs").takes("UNIT"),
+        Opt::long(Flag::ToUnit, "to-unit", "the output unit size (instead of the default 1)")
+            .takes("N"),
+        Opt::new(
+            Flag::ZeroTerminated,
+            'z',
+            "zero-terminated",
+            "line delimiter is NUL, not newline",
+        ),
     ],
     after: "UNIT: none, auto (1K = 1000, 1Ki = 1024), si (1K = 1000), iec (1K = 1024), iec-i (1Ki = 1024).\nFIELDS: N, N-, N-M, -M, - (all), joined by commas.\nFORMAT: text with one %[0]['][-][WIDTH][.PRECISION]f.",
     posix_order: false,
@@ -196,47 +206,22 @@ fn fields(text: &[u8]) -> Result<Vec<(usize, usize)>, Wrong> {
     Ok(out)
 }
 
-/// The parts of `--format`.
+/// The parts of `--format`: text around one directive.
 fn format(o: &mut Options, text: &[u8]) -> Result<(), Wrong> {
     let shown = quote::always(text);
-    let (mut at, mut doubled) = (0, 0);
-    loop {
-        match (text.get(at), text.get(at + 1)) {
-            (None, _) => return plain(&[b"format ", &shown, b" has no % directive"]),
-            (Some(b'%'), Some(b'%')) => {
-                at += 2;
-                doubled += 1;
-            }
-            (Some(b'%'), _) => break,
-            _ => at += 1,
-        }
-    }
+    let Some((at, doubled)) = directive(text) else {
+        return plain(&[b"format ", &shown, b" has no % directive"]);
+    };
     // GNU 9.1 counts `%%` as one character of the text before the directive, but copies both.
     o.before = text[..at - doubled].to_vec();
-    at += 1;
-    let (mut zero, mut left) = (false, false);
-    while let Some(c) = text.get(at) {
-        match c {
-            b' ' => {}
-            b'\'' => o.grouping = true,
-            b'0' => zero = true,
-            _ => break,
-        }
-        at += 1;
+    let mut rest = Digits { rest: &text[at + 1..] };
+    let mut zero = false;
+    while let Some(c) = rest.next_of(b" '0") {
+        o.grouping |= c == b'\'';
+        zero |= c == b'0';
     }
-    if text.get(at) == Some(&b'-') {
-        left = true;
-        at += 1;
-    }
-    let count = |at: &mut usize| -> Option<usize> {
-        let from = *at;
-        while text.get(*at).is_some_and(u8::is_ascii_digit) {
-            *at += 1;
-        }
-        number::decimal(&text[from..*at]).and_then(|n| usize::try_from(n).ok())
-    };
-    let width = count(&mut at).filter(|w| *w > 0);
-    if let Some(width) = width {
+    let left = rest.next_of(b"-").is_some();
+    if let Some(width) = rest.number().filter(|w| *w > 0) {
         if width > 1 << 20 {
             return plain(&[b"invalid format ", &shown, b" (width overflow)"]);
         }
@@ -247,140 +232,167 @@ fn format(o: &mut Options, text: &[u8]) -> Result<(), Wrong> {
             o.left |= left;
         }
     }
-    if at == text.len() {
+    if rest.rest.is_empty() {
         return plain(&[b"format ", &shown, b" ends in %"]);
     }
-    if text.get(at) == Some(&b'.') {
-        at += 1;
-        if text.get(at).is_some_and(|c| matches!(c, b' ' | b'\t' | b'+' | b'-')) {
+    if rest.next_of(b".").is_some() {
+        let precision = match rest.next_of(b" \t+-") {
+            Some(_) => None,
+            None => Some(rest.number().unwrap_or(0)).filter(|n| *n <= 1 << 20),
+        };
+        if precision.is_none() {
             return plain(&[b"invalid precision in format ", &shown]);
         }
-        let precision = count(&mut at).unwrap_or(0);
-        if precision > 1 << 20 {
-            return plain(&[b"invalid precision in format ", &shown]);
-        }
-        o.style.precision = Some(precision);
+        o.style.precision = precision;
     }
-    if text.get(at) != Some(&b'f') {
+    if rest.next_of(b"f").is_none() {
         return plain(&[b"invalid format ", &shown, b", directive must be %[0]['][-][N][.][N]f"]);
     }
-    at += 1;
-    o.after = text[at..].to_vec();
-    let mut rest = o.after.iter();
-    while let Some(c) = rest.next() {
-        if *c == b'%' && rest.next() != Some(&b'%') {
-            return plain(&[b"format ", &shown, b" has too many % directives"]);
-        }
+    o.after = rest.rest.to_vec();
+    if directive(&o.after).is_some() {
+        return plain(&[b"format ", &shown, b" has too many % directives"]);
     }
     Ok(())
 }
 
-impl Options {
-    pub(super) fn of(p: &Parsed) -> Result<Options, Wrong> {
-        use Scale as S;
-        const FROM: &[(&str, Scale)] = &[
-            ("none", S::None),
-            ("auto", S::Auto),
-            ("si", S::Si),
-            ("iec", S::Iec),
-            ("iec-i", S::IecI),
-        ];
-        const TO: &[(&str, Scale)] =
-            &[("none", S::None), ("si", S::Si), ("iec", S::Iec), ("iec-i", S::IecI)];
-        const ROUNDS: &[(&str, Round)] = &[
-            ("up", Round::Up),
-            ("down", Round::Down),
-            ("from-zero", Round::FromZero),
-            ("towards-zero", Round::TowardsZero),
-            ("nearest", Round::Nearest),
-        ];
-        const MODES: &[(&str, Mode)] = &[
-            ("abort", Mode::Abort),
-            ("fail", Mode::Fail),
-            ("warn", Mode::Warn),
-            ("ignore", Mode::Ignore),
-        ];
-        let style = Style { scale: S::None, round: Round::FromZero, precision: None, zeros: 0 };
-        let mut o = Options {
-            from: S::None,
-            from_unit: 1,
-            to_unit: 1,
-            style,
-            delimiter: None,
-            fields: vec![(1, 1)],
-            header: 0,
-            mode: Mode::Abort,
-            width: None,
-            left: false,
-            suffix: Vec::new(),
-            before: Vec::new(),
-            after: Vec::new(),
-            grouping: p.has('\u{6}'),
-            end: if p.has('z') { 0 } else { b'\n' },
-        };
-        if let Some(t) = p.last('\u{4}') {
-            o.from = word("--from", t, FROM)?;
-        }
-        if let Some(t) = p.last('\u{f}') {
-            o.style.scale = word("--to", t, TO)?;
-        }
-        if let Some(t) = p.last('\u{c}') {
-            o.style.round = word("--round", t, ROUNDS)?;
-        }
-        if let Some(t) = p.last('\u{8}') {
-            o.mode = word("--invalid", t, MODES)?;
-        }
-        if let Some(t) = p.last('\u{5}') {
-            o.from_unit = unit(t)?;
-        }
-        if let Some(t) = p.last('\u{10}') {
-            o.to_unit = unit(t)?;
-        }
-        if let Some(t) = p.last('\u{b}') {
-            let (left, digits) = match t.strip_prefix(b"-") {
-                Some(d) => (true, d),
-                None => (false, t),
-            };
-            let width = number::decimal(digits).and_then(|n| usize::try_from(n).ok());
-            match width.filter(|w| (1..1 << 24).contains(w)) {
-                Some(w) => (o.width, o.left) = (Some(w), left),
-                None => return plain(&[b"invalid padding value ", &quote::always(t)]),
+/// Where the first `%` that is not doubled stands, and how many doubled ones stand before it.
+fn directive(text: &[u8]) -> Option<(usize, usize)> {
+    let (mut at, mut doubled) = (0, 0);
+    loop {
+        match (text.get(at)?, text.get(at + 1)) {
+            (b'%', Some(b'%')) => {
+                at += 2;
+                doubled += 1;
             }
+            (b'%', _) => return Some((at, doubled)),
+            _ => at += 1,
         }
-        if p.count('\u{2}') > 1 {
+    }
+}
+
+/// What is left of a directive.
+struct Digits<'t> {
+    rest: &'t [u8],
+}
+
+impl Digits<'_> {
+    /// Takes the next character if it is one of these.
+    fn next_of(&mut self, set: &[u8]) -> Option<u8> {
+        let (first, rest) = self.rest.split_first().filter(|(c, _)| set.contains(c))?;
+        self.rest = rest;
+        Some(*first)
+    }
+
+    /// Takes a number, if one follows.
+    fn number(&mut self) -> Option<usize> {
+        let len = self.rest.iter().take_while(|c| c.is_ascii_digit()).count();
+        let (digits, rest) = self.rest.split_at(len);
+        self.rest = rest;
+        number::decimal(digits).and_then(|n| usize::try_from(n).ok())
+    }
+}
+
+const FROM: &[(&str, Scale)] = &[
+    ("none", Scale::None),
+    ("auto", Scale::Auto),
+    ("si", Scale::Si),
+    ("iec", Scale::Iec),
+    ("iec-i", Scale::IecI),
+];
+const TO: &[(&str, Scale)] =
+    &[("none", Scale::None), ("si", Scale::Si), ("iec", Scale::Iec), ("iec-i", Scale::IecI)];
+const ROUNDS: &[(&str, Round)] = &[
+    ("up", Round::Up),
+    ("down", Round::Down),
+    ("from-zero", Round::FromZero),
+    ("towards-zero", Round::TowardsZero),
+    ("nearest", Round::Nearest),
+];
+const MODES: &[(&str, Mode)] =
+    &[("abort", Mode::Abort), ("fail", Mode::Fail), ("warn", Mode::Warn), ("ignore", Mode::Ignore)];
+
+/// An option that takes one of several words.
+fn choice<T: Copy + PartialEq>(
+    p: &Parsed<Flag>,
+    flag: Flag,
+    option: &str,
+    list: &[(&str, T)],
+    default: T,
+) -> Result<T, Wrong> {
+    p.last(flag).map_or(Ok(default), |text| word(option, text, list))
+}
+
+impl Options {
+    /// What the options mean together.
+    pub(super) fn of(p: &Parsed<Flag>) -> Result<Options, Wrong> {
+        let style = Style {
+            scale: choice(p, Flag::To, "--to", TO, Scale::None)?,
+            round: choice(p, Flag::Round, "--round", ROUNDS, Round::FromZero)?,
+            precision: None,
+            zeros: 0,
+        };
+        let (width, left) = padding(p)?;
+        if p.count(Flag::Field) > 1 {
             return plain(&[b"multiple field specifications"]);
         }
-        if let Some(t) = p.last('\u{2}') {
-            o.fields = fields(t)?;
-        }
-        if let Some(t) = p.last('d') {
-            if t.len() > 1 {
-                return plain(&[b"the delimiter must be a single character"]);
-            }
-            // An empty one never occurs: the line is one field.
-            o.delimiter = Some(t.first().copied().unwrap_or(0));
-        }
-        if let Some(t) = p.last('\u{e}') {
-            o.suffix = t.to_vec();
-        }
-        if p.has('\u{7}') {
-            o.header = match p.last('\u{7}') {
-                None => 1,
-                Some(t) => match number::decimal(t).filter(|n| *n > 0) {
-                    Some(n) => n,
-                    None => return plain(&[b"invalid header value ", &quote::always(t)]),
-                },
-            };
-        }
-        if let Some(t) = p.last('\u{3}') {
-            if p.has('\u{6}') {
+        let mut o = Options {
+            from: choice(p, Flag::From, "--from", FROM, Scale::None)?,
+            from_unit: p.last(Flag::FromUnit).map_or(Ok(1), unit)?,
+            to_unit: p.last(Flag::ToUnit).map_or(Ok(1), unit)?,
+            style,
+            delimiter: delimiter(p)?,
+            fields: p.last(Flag::Field).map_or(Ok(vec![(1, 1)]), fields)?,
+            header: header(p)?,
+            mode: choice(p, Flag::Invalid, "--invalid", MODES, Mode::Abort)?,
+            width,
+            left,
+            suffix: p.last(Flag::Suffix).unwrap_or_default().to_vec(),
+            before: Vec::new(),
+            after: Vec::new(),
+            grouping: p.has(Flag::Grouping),
+            end: if p.has(Flag::ZeroTerminated) { 0 } else { b'\n' },
+        };
+        if let Some(text) = p.last(Flag::Format) {
+            if o.grouping {
                 return plain(&[b"--grouping cannot be combined with --format"]);
             }
-            format(&mut o, t)?;
+            format(&mut o, text)?;
         }
-        if o.grouping && o.style.scale != S::None {
+        if o.grouping && o.style.scale != Scale::None {
             return plain(&[b"grouping cannot be combined with --to"]);
         }
         Ok(o)
+    }
+}
+
+/// `--padding`: a width, and whether numbers stand at the left.
+fn padding(p: &Parsed<Flag>) -> Result<(Option<usize>, bool), Wrong> {
+    let Some(text) = p.last(Flag::Padding) else { return Ok((None, false)) };
+    let digits = text.strip_prefix(b"-");
+    let width = number::decimal(digits.unwrap_or(text)).and_then(|n| usize::try_from(n).ok());
+    match width.filter(|w| (1..1 << 24).contains(w)) {
+        Some(width) => Ok((Some(width), digits.is_some())),
+        None => plain(&[b"invalid padding value ", &quote::always(text)]),
+    }
+}
+
+/// An empty delimiter never occurs: the line is one field.
+fn delimiter(p: &Parsed<Flag>) -> Result<Option<u8>, Wrong> {
+    match p.last(Flag::Delimiter) {
+        None => Ok(None),
+        Some([]) => Ok(Some(0)),
+        Some([one]) => Ok(Some(*one)),
+        Some(_) => plain(&[b"the delimiter must be a single character"]),
+    }
+}
+
+/// How many lines are copied as they are.
+fn header(p: &Parsed<Flag>) -> Result<u64, Wrong> {
+    match p.last(Flag::Header) {
+        None => Ok(u64::from(p.has(Flag::Header))),
+        Some(text) => match number::decimal(text).filter(|n| *n > 0) {
+            Some(n) => Ok(n),
+            None => plain(&[b"invalid header value ", &quote::always(text)]),
+        },
     }
 }

@@ -4,82 +4,147 @@ use box_applet::opts::{Opt, Parsed, Spec};
 
 use crate::common::{number, quote};
 
-pub(super) const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flag {
+    Across,
+    Columns,
+    DateFormat,
+    DoubleSpace,
+    ExpandTabs,
+    FirstLineNumber,
+    FormFeed,
+    Header,
+    Indent,
+    JoinLines,
+    Length,
+    Merge,
+    NoFileWarnings,
+    NumberLines,
+    OmitHeader,
+    OmitPagination,
+    OutputTabs,
+    PageWidth,
+    Pages,
+    SepString,
+    Separator,
+    ShowControlChars,
+    ShowNonprinting,
+    Width,
+}
+
+pub(super) const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...",
     about: "Paginate or columnate FILE(s) for printing.\n\nWith no FILE, or when FILE is -, read standard input.\n+FIRST[:LAST] before the files and -COLUMN are short for --pages and --columns.",
     options: &[
-        Opt::value(
-            '\u{1}',
-            "pages",
-            "FIRST[:LAST]",
-            "begin [stop] printing with page FIRST [LAST]",
-        )
-        .long_only(),
-        Opt::value(
-            '\u{2}',
+        Opt::long(Flag::Pages, "pages", "begin [stop] printing with page FIRST [LAST]")
+            .takes("FIRST[:LAST]"),
+        Opt::long(
+            Flag::Columns,
             "columns",
-            "COLUMN",
             "output COLUMN columns, down unless -a is used; columns are balanced",
         )
-        .long_only(),
-        Opt::flag('a', "across", "print columns across rather than down"),
-        Opt::flag('c', "show-control-chars", "use hat notation (^G) and octal backslash notation"),
-        Opt::flag('d', "double-space", "double space the output"),
-        Opt::value('D', "date-format", "FORMAT", "use FORMAT for the header date"),
-        Opt::optional(
+        .takes("COLUMN"),
+        Opt::new(Flag::Across, 'a', "across", "print columns across rather than down"),
+        Opt::new(
+            Flag::ShowControlChars,
+            'c',
+            "show-control-chars",
+            "use hat notation (^G) and octal backslash notation",
+        ),
+        Opt::new(Flag::DoubleSpace, 'd', "double-space", "double space the output"),
+        Opt::new(Flag::DateFormat, 'D', "date-format", "use FORMAT for the header date")
+            .takes("FORMAT"),
+        Opt::new(
+            Flag::ExpandTabs,
             'e',
             "expand-tabs",
-            "CHAR[WIDTH]",
             "expand input CHARs (TABs) to tab WIDTH (8)",
+        )
+        .may_take("CHAR[WIDTH]"),
+        Opt::new(
+            Flag::FormFeed,
+            'F',
+            "form-feed",
+            "use form feeds instead of newlines to separate pages",
         ),
-        Opt::flag('F', "form-feed", "use form feeds instead of newlines to separate pages"),
-        Opt::flag('f', "", "the same"),
-        Opt::value(
+        Opt::new(Flag::FormFeed, 'f', "", "the same"),
+        Opt::new(
+            Flag::Header,
             'h',
             "header",
-            "HEADER",
             "use a centered HEADER instead of the file's name in page headers",
-        ),
-        Opt::optional(
+        )
+        .takes("HEADER"),
+        Opt::new(
+            Flag::OutputTabs,
             'i',
             "output-tabs",
-            "CHAR[WIDTH]",
             "replace spaces with CHARs (TABs) to tab WIDTH (8)",
+        )
+        .may_take("CHAR[WIDTH]"),
+        Opt::new(
+            Flag::JoinLines,
+            'J',
+            "join-lines",
+            "merge full lines, without truncation and alignment",
         ),
-        Opt::flag('J', "join-lines", "merge full lines, without truncation and alignment"),
-        Opt::value('l', "length", "LENGTH", "lines of a page (66); implies -t if at most 10"),
-        Opt::flag('m', "merge", "print all files in parallel, one in each column"),
-        Opt::optional(
+        Opt::new(Flag::Length, 'l', "length", "lines of a page (66); implies -t if at most 10")
+            .takes("LENGTH"),
+        Opt::new(Flag::Merge, 'm', "merge", "print all files in parallel, one in each column"),
+        Opt::new(
+            Flag::NumberLines,
             'n',
             "number-lines",
-            "SEP[DIGITS]",
             "number lines with DIGITS (5) digits, then SEP (TAB)",
-        ),
-        Opt::value(
+        )
+        .may_take("SEP[DIGITS]"),
+        Opt::new(
+            Flag::FirstLineNumber,
             'N',
             "first-line-number",
-            "NUMBER",
             "start counting with NUMBER at the first page printed",
+        )
+        .takes("NUMBER"),
+        Opt::new(Flag::Indent, 'o', "indent", "offset each line with MARGIN spaces")
+            .takes("MARGIN"),
+        Opt::new(
+            Flag::NoFileWarnings,
+            'r',
+            "no-file-warnings",
+            "omit warning when a file cannot be opened",
         ),
-        Opt::value('o', "indent", "MARGIN", "offset each line with MARGIN spaces"),
-        Opt::flag('r', "no-file-warnings", "omit warning when a file cannot be opened"),
-        Opt::optional(
+        Opt::new(
+            Flag::Separator,
             's',
             "separator",
-            "CHAR",
             "separate columns by CHAR (TAB without -w, nothing with it); no truncation without -w",
+        )
+        .may_take("CHAR"),
+        Opt::new(Flag::SepString, 'S', "sep-string", "separate columns by STRING")
+            .may_take("STRING"),
+        Opt::new(Flag::OmitHeader, 't', "omit-header", "omit page headers and trailers"),
+        Opt::new(
+            Flag::OmitPagination,
+            'T',
+            "omit-pagination",
+            "omit headers and trailers, and form feeds of the input",
         ),
-        Opt::optional('S', "sep-string", "STRING", "separate columns by STRING"),
-        Opt::flag('t', "omit-header", "omit page headers and trailers"),
-        Opt::flag('T', "omit-pagination", "omit headers and trailers, and form feeds of the input"),
-        Opt::flag('v', "show-nonprinting", "use octal backslash notation"),
-        Opt::value('w', "width", "WIDTH", "page width (72) of columns; -s without -w turns it off"),
-        Opt::value(
+        Opt::new(Flag::ShowNonprinting, 'v', "show-nonprinting", "use octal backslash notation"),
+        Opt::new(
+            Flag::Width,
+            'w',
+            "width",
+            "page width (72) of columns; -s without -w turns it off",
+        )
+        .takes("WIDTH"),
+        Opt::new(
+            Flag::PageWidth,
             'W',
             "page-width",
-            "WIDTH",
             "page width (72); lines are always truncated, except with -J",
-        ),
+        )
+        .takes("WIDTH"),
     ],
     after: "",
     posix_order: false,
@@ -211,75 +276,90 @@ fn char_and_number(text: &[u8], default: (u8, usize)) -> Option<(u8, usize)> {
     Some((c, n.filter(|n| (1..1 << 20).contains(n))?))
 }
 
-impl Options {
-    /// The options for so many operands, or a message.
-    pub(super) fn of(p: &Parsed, operands: usize) -> Result<Options, Vec<u8>> {
-        let count = |id: char, what: &str, least: u64| -> Result<Option<usize>, Vec<u8>> {
-            let Some(t) = p.last(id) else { return Ok(None) };
-            match number::decimal(t).filter(|n| (least..1 << 20).contains(n)) {
-                Some(n) => Ok(Some(n as usize)),
-                None => Err([what.as_bytes(), b": ", &quote::always(t)].concat()),
-            }
-        };
-        let extra = |id: char, what: &str, default: (u8, usize)| match p.last(id) {
-            _ if !p.has(id) => Ok(None),
-            None => Ok(Some(default)),
-            Some(t) => match char_and_number(t, default) {
-                Some(v) => Ok(Some(v)),
-                None => Err([
-                    b"'-".as_slice(),
-                    what.as_bytes(),
-                    b"' extra characters or invalid number in the argument: ",
-                    &quote::always(t),
-                ]
-                .concat()),
-            },
-        };
-        let explicit = count('\u{2}', "invalid number of columns", 1)?;
-        let parallel = p.has('m');
-        if parallel && explicit.is_some() {
-            return Err(b"cannot specify number of columns when printing in parallel".to_vec());
-        }
-        if parallel && p.has('a') {
-            return Err(b"cannot specify both printing across and printing in parallel".to_vec());
-        }
-        let pages = match p.last('\u{1}') {
-            None => (1, u64::MAX),
-            Some(t) => match pages(t) {
-                Some(v) => v,
-                None => return Err([b"invalid page range ".as_slice(), &quote::always(t)].concat()),
-            },
-        };
-        let width = count('w', "'-w PAGE_WIDTH' invalid number of characters", 1)?;
-        let page_width = count('W', "'-W PAGE_WIDTH' invalid number of characters", 1)?;
-        let columns = if parallel { operands.max(1) } else { explicit.unwrap_or(1) };
+/// A number of at least `least`, or `what` is wrong with it.
+fn count(p: &Parsed<Flag>, flag: Flag, what: &str, least: u64) -> Result<Option<usize>, Vec<u8>> {
+    let Some(t) = p.last(flag) else { return Ok(None) };
+    match number::decimal(t).filter(|n| (least..1 << 20).contains(n)) {
+        Some(n) => Ok(Some(n as usize)),
+        None => Err([what.as_bytes(), b": ", &quote::always(t)].concat()),
+    }
+}
+
+/// `-e`, `-i` and `-n`: a character and a number, both with defaults.
+fn extra(
+    p: &Parsed<Flag>,
+    flag: Flag,
+    letter: &str,
+    default: (u8, usize),
+) -> Result<Option<(u8, usize)>, Vec<u8>> {
+    let Some(text) = p.last(flag) else { return Ok(p.has(flag).then_some(default)) };
+    char_and_number(text, default).map(Some).ok_or_else(|| {
+        let what = b"' extra characters or invalid number in the argument: ";
+        [b"'-", letter.as_bytes(), what, &quote::always(text)].concat()
+    })
+}
+
+struct Columns {
+    count: usize,
+    /// One file in each.
+    parallel: bool,
+    /// Their number was given.
+    explicit: bool,
+}
+
+fn columns(p: &Parsed<Flag>, operands: usize) -> Result<Columns, Vec<u8>> {
+    let explicit = count(p, Flag::Columns, "invalid number of columns", 1)?;
+    let parallel = p.has(Flag::Merge);
+    if parallel && explicit.is_some() {
+        return Err(b"cannot specify number of columns when printing in parallel".to_vec());
+    }
+    if parallel && p.has(Flag::Across) {
+        return Err(b"cannot specify both printing across and printing in parallel".to_vec());
+    }
+    let count = if parallel { operands.max(1) } else { explicit.unwrap_or(1) };
+    Ok(Columns { count, parallel, explicit: explicit.is_some() })
+}
+
+/// How columns are set apart and how wide a page is.
+struct Gap {
+    separator: Option<Vec<u8>>,
+    truncate: bool,
+    width: usize,
+    input_tab: Option<Tab>,
+    output_tab: Option<Tab>,
+}
+
+impl Gap {
+    fn of(p: &Parsed<Flag>, columns: &Columns) -> Result<Gap, Vec<u8>> {
+        let width = count(p, Flag::Width, "'-w PAGE_WIDTH' invalid number of characters", 1)?;
+        let page_width =
+            count(p, Flag::PageWidth, "'-W PAGE_WIDTH' invalid number of characters", 1)?;
         let mut truncate = page_width.is_some();
-        let mut join = p.has('J');
-        let mut separator = p.has('S').then(|| p.last('S').unwrap_or(b"").to_vec());
-        let old_separator = p.has('s') && separator.is_none();
-        let old_text = || p.last('s').unwrap_or(b"").to_vec();
-        let several = parallel || explicit.is_some();
+        let mut join = p.has(Flag::JoinLines);
+        let text_of = |flag: Flag| p.has(flag).then(|| p.last(flag).unwrap_or(b"").to_vec());
+        let mut separator = text_of(Flag::SepString);
+        // `-s` counts only where `-S` does not.
+        let old_separator = text_of(Flag::Separator).filter(|_| separator.is_none());
+        let several = columns.parallel || columns.explicit;
         if width.is_some() && page_width.is_none() {
             if several {
                 truncate = true;
-                if old_separator {
-                    separator = Some(old_text());
-                }
+                separator = old_separator.or(separator);
             } else {
                 join = true;
             }
-        } else if old_separator && several {
+        } else if let Some(text) = old_separator.filter(|_| several) {
             if truncate {
-                separator = Some(old_text());
+                separator = Some(text);
             } else {
                 join = true;
-                separator = Some(old_text()).filter(|t| !t.is_empty());
+                separator = Some(text).filter(|t| !t.is_empty());
             }
         }
         let tab = (b'\t', 8);
-        let mut input_tab = extra('e', "e", tab)?;
-        let mut output_tab = extra('i', "i", tab)?;
-        if columns > 1 {
+        let mut input_tab = extra(p, Flag::ExpandTabs, "e", tab)?;
+        let mut output_tab = extra(p, Flag::OutputTabs, "i", tab)?;
+        if columns.count > 1 {
             let s = separator.get_or_insert(if join { b"\t".to_vec() } else { b" ".to_vec() });
             if !join && s == b"\t" {
                 *s = b" ".to_vec();
@@ -292,50 +372,63 @@ impl Options {
         } else {
             separator = None;
         }
-        let first = match p.last('N') {
-            None => None,
-            Some(t) => match std::str::from_utf8(t).ok().and_then(|t| t.parse().ok()) {
-                Some(n) => Some(n),
-                None => {
-                    let what = b"'-N NUMBER' invalid starting line number: ".as_slice();
-                    return Err([what, &quote::always(t)].concat());
-                }
-            },
+        let width = page_width.or(width).unwrap_or(72);
+        Ok(Gap { separator, truncate: truncate && !join, width, input_tab, output_tab })
+    }
+}
+
+fn numbers(p: &Parsed<Flag>) -> Result<Option<Numbers>, Vec<u8>> {
+    let parse = |t: &[u8]| std::str::from_utf8(t).ok().and_then(|t| t.parse().ok());
+    let first = match p.last(Flag::FirstLineNumber) {
+        None => None,
+        Some(t) => Some(parse(t).ok_or_else(|| {
+            [b"'-N NUMBER' invalid starting line number: ", &*quote::always(t)].concat()
+        })?),
+    };
+    let numbers = extra(p, Flag::NumberLines, "n", (b'\t', 5))?;
+    Ok(numbers.map(|(separator, digits)| Numbers { separator, digits, first }))
+}
+
+impl Options {
+    /// The options for so many operands, or a message.
+    pub(super) fn of(p: &Parsed<Flag>, operands: usize) -> Result<Options, Vec<u8>> {
+        let columns = columns(p, operands)?;
+        let pages = match p.last(Flag::Pages) {
+            None => (1, u64::MAX),
+            Some(t) => {
+                pages(t).ok_or_else(|| [b"invalid page range ", &*quote::always(t)].concat())?
+            }
         };
-        let numbers = extra('n', "n", (b'\t', 5))?.map(|(separator, digits)| Numbers {
-            separator,
-            digits,
-            first,
-        });
-        let form_feeds = p.has('F') || p.has('f');
-        let length = count('l', "'-l PAGE_LENGTH' invalid number of lines", 1)?.unwrap_or(66);
-        let bare = p.has('t') || p.has('T');
+        let gap = Gap::of(p, &columns)?;
+        let numbers = numbers(p)?;
+        let length = count(p, Flag::Length, "'-l PAGE_LENGTH' invalid number of lines", 1)?;
+        let length = length.unwrap_or(66);
+        let bare = p.has(Flag::OmitHeader) || p.has(Flag::OmitPagination);
         let short = length <= 10;
+        let controls =
+            [(Flag::ShowNonprinting, Control::Octal), (Flag::ShowControlChars, Control::Hat)];
+        let control = controls.into_iter().find(|(flag, _)| p.has(*flag)).map(|(_, how)| how);
         Ok(Options {
             pages,
-            columns,
-            across: p.has('a') && columns > 1,
-            parallel,
-            double: p.has('d'),
-            control: match (p.has('v'), p.has('c')) {
-                (true, _) => Control::Octal,
-                (_, true) => Control::Hat,
-                _ => Control::Raw,
-            },
-            date_format: p.last('D').unwrap_or(b"%Y-%m-%d %H:%M").to_vec(),
-            input_tab,
-            output_tab,
-            form_feeds,
-            header: p.last('h').map(<[u8]>::to_vec),
+            columns: columns.count,
+            across: p.has(Flag::Across) && columns.count > 1,
+            parallel: columns.parallel,
+            double: p.has(Flag::DoubleSpace),
+            control: control.unwrap_or(Control::Raw),
+            date_format: p.last(Flag::DateFormat).unwrap_or(b"%Y-%m-%d %H:%M").to_vec(),
+            input_tab: gap.input_tab,
+            output_tab: gap.output_tab,
+            form_feeds: p.has(Flag::FormFeed),
+            header: p.last(Flag::Header).map(<[u8]>::to_vec),
             length,
-            width: page_width.or(width).unwrap_or(72),
-            truncate: truncate && !join,
+            width: gap.width,
+            truncate: gap.truncate,
             numbers,
-            margin: count('o', "'-o MARGIN' invalid line offset", 0)?.unwrap_or(0),
-            quiet: p.has('r'),
-            separator,
+            margin: count(p, Flag::Indent, "'-o MARGIN' invalid line offset", 0)?.unwrap_or(0),
+            quiet: p.has(Flag::NoFileWarnings),
+            separator: gap.separator,
             extremities: !bare && !short,
-            keep_feeds: short || bare && !p.has('T'),
+            keep_feeds: short || bare && !p.has(Flag::OmitPagination),
         })
     }
 

@@ -6,8 +6,6 @@ use super::key::{Key, Ordering as KeyOrdering};
 use crate::common::number as numbers;
 use crate::common::quote;
 
-/// Long-only options.
-
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flag {

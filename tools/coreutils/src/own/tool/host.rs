@@ -26,14 +26,17 @@ pub(super) struct Tool {
 }
 
 impl Tool {
+    /// What it is called.
     pub fn name(&self) -> &str {
         self.told["name"].as_str().unwrap_or_default()
     }
 
+    /// What it does, as its host says.
     pub fn description(&self) -> &str {
         self.told["description"].as_str().unwrap_or_default()
     }
 
+    /// What it takes, as JSON Schema.
     pub fn schema(&self) -> &Value {
         &self.told["inputSchema"]
     }

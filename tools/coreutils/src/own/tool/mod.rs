@@ -19,13 +19,26 @@ use host::{Failed, Tool};
 use serde_json::Value;
 use std::io::{Read, Write};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Json,
+    List,
+    RawOutput,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [NAME [--ARGUMENT VALUE]... [JSON | -]]",
     about: "Call a tool of this session's host, or list what tools there are.",
     options: &[
-        Opt::flag('l', "list", "list the tools, as without NAME"),
-        Opt::flag('j', "json", "list them as JSON, with their schemas"),
-        Opt::flag('r', "raw-output", "print a result that is a string as text, not as JSON"),
+        Opt::new(Flag::List, 'l', "list", "list the tools, as without NAME"),
+        Opt::new(Flag::Json, 'j', "json", "list them as JSON, with their schemas"),
+        Opt::new(
+            Flag::RawOutput,
+            'r',
+            "raw-output",
+            "print a result that is a string as text, not as JSON",
+        ),
     ],
     after: "The arguments of a tool are options by their names: 'tool NAME --help' tells them. A list is an option that is\n\
             given several times; --FLAG is true and --no-FLAG false; what has no other form is JSON. Words without\n\
@@ -46,8 +59,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Err(e) => return e,
     };
     let done = match p.operands.split_first() {
-        Some((name, rest)) if !p.has('l') => one(ctx, name, rest, p.has('j'), p.has('r')),
-        _ => list(ctx, p.has('j')),
+        Some((name, rest)) if !p.has(Flag::List) => {
+            one(ctx, name, rest, p.has(Flag::Json), p.has(Flag::RawOutput))
+        }
+        _ => list(ctx, p.has(Flag::Json)),
     };
     match done {
         Ok(exit) => ctx.finish(exit),

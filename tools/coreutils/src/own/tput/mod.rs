@@ -18,14 +18,23 @@ use box_applet::{Ctx, Exit};
 
 use self::terminals::{Capability, Terminal};
 
-const SPEC: Spec = Spec {
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    FromStdin,
+    KeepScrollback,
+    PrintVersion,
+    Terminal,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[options] [command]",
     about: "Print capabilities of the terminal.",
     options: &[
-        Opt::flag('S', "", "read commands from standard input"),
-        Opt::value('T', "", "TERM", "use this instead of $TERM"),
-        Opt::flag('V', "", "print version"),
-        Opt::flag('x', "", "do not try to clear scrollback"),
+        Opt::new(Flag::FromStdin, 'S', "", "read commands from standard input"),
+        Opt::new(Flag::Terminal, 'T', "", "use this instead of $TERM").takes("TERM"),
+        Opt::new(Flag::PrintVersion, 'V', "", "print version"),
+        Opt::new(Flag::KeepScrollback, 'x', "", "do not try to clear scrollback"),
     ],
     after: "Commands:\n  clear       clear the screen\n  longname    print the name of the terminal\n  capname     print value for capability \"capname\"",
     posix_order: false,
@@ -41,11 +50,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(e) => return e,
     };
-    if p.has('V') {
+    if p.has(Flag::PrintVersion) {
         let _ = writeln!(ctx.stdout, "tput (Wasibox) {}", env!("CARGO_PKG_VERSION"));
         return Exit::SUCCESS;
     }
-    let name = p.last('T').or_else(|| ctx.env.get(b"TERM")).unwrap_or_default().to_vec();
+    let name = p.last(Flag::Terminal).or_else(|| ctx.env.get(b"TERM")).unwrap_or_default().to_vec();
     if name.is_empty() {
         ctx.error("No value for $TERM and no -T specified");
         return Exit::USAGE;
@@ -56,7 +65,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         return NO_TERMINAL;
     };
     let mut commands: Vec<Vec<Vec<u8>>> = Vec::new();
-    if p.has('S') {
+    if p.has(Flag::FromStdin) {
         let mut text = Vec::new();
         let _ = ctx.stdin.read_to_end(&mut text);
         for line in text.split(|c| *c == b'\n') {
@@ -76,7 +85,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     for words in &commands {
         let mut rest = words.as_slice();
         while let Some((name, parameters)) = rest.split_first() {
-            let (status, used) = one(ctx, &terminal, name, parameters, p.has('x'));
+            let (status, used) = one(ctx, &terminal, name, parameters, p.has(Flag::KeepScrollback));
             if status != Exit::SUCCESS {
                 exit = status;
             }

@@ -8,89 +8,124 @@ pub(super) fn count(text: &[u8]) -> usize {
 
 /// The text with its parameters put in. What is no number counts as 0.
 pub(super) fn fill(text: &[u8], given: &[Vec<u8>]) -> Vec<u8> {
-    let mut parameters = [0i64; 9];
-    for (to, from) in parameters.iter_mut().zip(given) {
+    let mut machine = Machine {
+        parameters: [0; 9],
+        variables: [0; 52],
+        stack: Vec::new(),
+        rest: text,
+        out: Vec::new(),
+    };
+    for (to, from) in machine.parameters.iter_mut().zip(given) {
         *to = std::str::from_utf8(from).ok().and_then(|t| t.trim().parse().ok()).unwrap_or(0);
     }
-    let mut out = Vec::new();
-    let mut stack: Vec<i64> = Vec::new();
-    let mut variables = [0i64; 52];
-    let mut rest = text;
-    while let Some((c, tail)) = rest.split_first() {
-        rest = tail;
-        if *c != b'%' {
-            out.push(*c);
-            continue;
+    while let Some(c) = machine.next() {
+        if c != b'%' {
+            machine.out.push(c);
+        } else if !machine.operate() {
+            break;
         }
-        let Some((op, tail)) = rest.split_first() else { break };
-        let before = rest;
-        rest = tail;
-        let mut pop = || stack.pop().unwrap_or(0);
+    }
+    machine.out
+}
+
+struct Machine<'t> {
+    parameters: [i64; 9],
+    variables: [i64; 52],
+    stack: Vec<i64>,
+    rest: &'t [u8],
+    out: Vec<u8>,
+}
+
+impl Machine<'_> {
+    fn next(&mut self) -> Option<u8> {
+        let (c, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(*c)
+    }
+
+    fn pop(&mut self) -> i64 {
+        self.stack.pop().unwrap_or(0)
+    }
+
+    /// What follows a `%`; false at the end of the text.
+    fn operate(&mut self) -> bool {
+        let before = self.rest;
+        let Some(op) = self.next() else { return false };
         match op {
-            b'%' => out.push(b'%'),
+            b'%' => self.out.push(b'%'),
             b'i' => {
-                parameters[0] += 1;
-                parameters[1] += 1;
+                self.parameters[0] += 1;
+                self.parameters[1] += 1;
             }
-            b'c' => out.push(pop() as u8),
-            b'p' => {
-                let n = rest.first().map_or(0, |d| usize::from(d.wrapping_sub(b'1')));
-                stack.push(parameters.get(n).copied().unwrap_or(0));
-                rest = rest.get(1..).unwrap_or_default();
+            b'c' => {
+                let c = self.pop() as u8;
+                self.out.push(c);
             }
-            b'{' => {
-                let end = rest.iter().position(|c| *c == b'}').unwrap_or(rest.len());
-                let number = std::str::from_utf8(&rest[..end]).ok().and_then(|t| t.parse().ok());
-                stack.push(number.unwrap_or(0));
-                rest = rest.get(end + 1..).unwrap_or_default();
-            }
-            b'\'' => {
-                stack.push(rest.first().map_or(0, |c| i64::from(*c)));
-                rest = rest.get(2..).unwrap_or_default();
-            }
-            b'P' | b'g' => {
-                let slot = match rest.first() {
-                    Some(c @ b'a'..=b'z') => usize::from(c - b'a'),
-                    Some(c @ b'A'..=b'Z') => usize::from(c - b'A') + 26,
-                    _ => 0,
-                };
-                rest = rest.get(1..).unwrap_or_default();
-                if *op == b'P' {
-                    variables[slot] = pop();
-                } else {
-                    stack.push(variables[slot]);
-                }
-            }
+            b'p' | b'{' | b'\'' => self.push(op),
+            b'P' | b'g' => self.variable(op),
             b'+' | b'-' | b'*' | b'/' | b'm' | b'&' | b'|' | b'^' | b'=' | b'<' | b'>' | b'A'
             | b'O' => {
-                let (b, a) = (pop(), pop());
-                stack.push(binary(*op, a, b));
+                let (b, a) = (self.pop(), self.pop());
+                self.stack.push(binary(op, a, b));
             }
             b'!' => {
-                let v = pop();
-                stack.push(i64::from(v == 0));
+                let v = self.pop();
+                self.stack.push(i64::from(v == 0));
             }
             b'~' => {
-                let v = pop();
-                stack.push(!v);
+                let v = self.pop();
+                self.stack.push(!v);
             }
             b'?' | b';' => {}
             b't' => {
-                if pop() == 0 {
-                    rest = skip(rest, true);
+                if self.pop() == 0 {
+                    self.rest = skip(self.rest, true);
                 }
             }
-            b'e' => rest = skip(rest, false),
+            b'e' => self.rest = skip(self.rest, false),
             _ => {
                 // A number's format: flags, width, precision, and the letter.
                 let end = before.iter().position(|c| matches!(c, b'd' | b'o' | b'x' | b'X' | b's'));
-                let Some(end) = end.filter(|e| *e < 8) else { continue };
-                format(&before[..end], before[end], pop(), &mut out);
-                rest = &before[end + 1..];
+                let Some(end) = end.filter(|e| *e < 8) else { return true };
+                let value = self.pop();
+                format(&before[..end], before[end], value, &mut self.out);
+                self.rest = &before[end + 1..];
             }
         }
+        true
     }
-    out
+
+    /// `%p1`, `%{12}`, `%'c'`
+    fn push(&mut self, op: u8) {
+        let (value, used) = match op {
+            b'p' => {
+                let n = self.rest.first().map_or(0, |d| usize::from(d.wrapping_sub(b'1')));
+                (self.parameters.get(n).copied(), 1)
+            }
+            b'{' => {
+                let end = self.rest.iter().position(|c| *c == b'}').unwrap_or(self.rest.len());
+                let digits = std::str::from_utf8(&self.rest[..end]).ok();
+                (digits.and_then(|t| t.parse().ok()), end + 1)
+            }
+            _ => (self.rest.first().map(|c| i64::from(*c)), 2),
+        };
+        self.stack.push(value.unwrap_or(0));
+        self.rest = self.rest.get(used..).unwrap_or_default();
+    }
+
+    /// `%Pa` sets a variable, `%ga` reads it.
+    fn variable(&mut self, op: u8) {
+        let slot = match self.next() {
+            Some(c @ b'a'..=b'z') => usize::from(c - b'a'),
+            Some(c @ b'A'..=b'Z') => usize::from(c - b'A') + 26,
+            _ => 0,
+        };
+        if op == b'P' {
+            self.variables[slot] = self.pop();
+        } else {
+            self.stack.push(self.variables[slot]);
+        }
+    }
 }
 
 fn binary(op: u8, a: i64, b: i64) -> i64 {

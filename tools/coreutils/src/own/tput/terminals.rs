@@ -31,6 +31,7 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
+    /// A capability by its short name (terminfo(5)).
     pub fn get(&self, name: &str) -> Option<&Capability> {
         self.capabilities.get(name)
     }

@@ -1,0 +1,125 @@
+//! `tail -f`: what is appended to files, by polling.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::time::Duration;
+
+use box_applet::{Ctx, Exit};
+use box_sys::meta;
+
+use crate::common::{input, paths, quote};
+use crate::own::head::header;
+
+/// How files are followed.
+pub(super) struct Follow {
+    /// What has the name now, not the file that had it at first.
+    pub by_name: bool,
+    /// Files that are not there may come.
+    pub retry: bool,
+    pub interval: Duration,
+    /// The end comes when this process has ended.
+    pub pid: Option<u32>,
+}
+
+/// A file being followed.
+pub(super) struct Followed {
+    pub name: Vec<u8>,
+    pub file: Option<File>,
+    pub stat: Option<box_sys::Stat>,
+}
+
+/// Writes what is appended, until the process dies or the output closes.
+pub(super) fn follow(
+    ctx: &mut Ctx<'_>,
+    mut files: Vec<Followed>,
+    plan: &Follow,
+    headers: bool,
+) -> Exit {
+    let mut shown_last = files.len().wrapping_sub(1);
+    let mut buf = vec![0; 64 * 1024];
+    loop {
+        let gone = plan.pid.is_some_and(|p| ctx.procs.kill(p, 0).is_err());
+        for (i, tailed) in files.iter_mut().enumerate() {
+            if plan.by_name {
+                renew(ctx, tailed, plan.retry);
+            }
+            rewind_if_shorter(ctx, tailed);
+            while let Some(n) = tailed.file.as_mut().and_then(|file| read_more(file, &mut buf)) {
+                if headers && shown_last != i {
+                    header(&mut ctx.stdout, &tailed.name, &mut false);
+                    shown_last = i;
+                }
+                if ctx.stdout.write_all(&buf[..n]).is_err() {
+                    return Exit::FAILURE;
+                }
+            }
+        }
+        if ctx.stdout.flush().is_err() {
+            return Exit::FAILURE;
+        }
+        if gone {
+            return Exit::SUCCESS;
+        }
+        if files.iter().all(|f| f.file.is_none()) && !plan.retry {
+            ctx.error("no files remaining");
+            return Exit::FAILURE;
+        }
+        std::thread::sleep(plan.interval.max(Duration::from_millis(1)));
+    }
+}
+
+/// How much there is to read now; `None` if nothing.
+fn read_more(file: &mut File, buf: &mut [u8]) -> Option<usize> {
+    loop {
+        match file.read(buf) {
+            Ok(0) => return None,
+            Ok(n) => return Some(n),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// A file that became shorter is read anew.
+fn rewind_if_shorter(ctx: &mut Ctx<'_>, tailed: &mut Followed) {
+    let Some(file) = &mut tailed.file else { return };
+    let position = file.stream_position().unwrap_or(0);
+    if file.metadata().is_ok_and(|m| m.is_file() && m.len() < position) {
+        let _ = file.seek(SeekFrom::Start(0));
+        ctx.error_bytes(&[&quote::colon(&tailed.name), b": file truncated"]);
+    }
+}
+
+/// Opens a file again if its name means another one now.
+fn renew(ctx: &mut Ctx<'_>, f: &mut Followed, retry: bool) {
+    let path = ctx.path(&f.name);
+    match meta::stat(&path, true) {
+        Ok(s) => {
+            if f.stat.is_some_and(|old| paths::same(&old, &s) || old.ino == 0 && f.file.is_some()) {
+                f.stat = Some(s);
+                return;
+            }
+            let Ok(file) = input::open_file(&path) else { return };
+            let shown = quote::always(&f.name);
+            let what: &[u8] = if f.stat.is_some() || f.file.is_some() {
+                b" has been replaced;  following new file"
+            } else {
+                b" has appeared;  following new file"
+            };
+            ctx.error_bytes(&[&shown, what]);
+            f.file = Some(file);
+            f.stat = Some(s);
+        }
+        Err(e) => {
+            if f.file.is_some() {
+                let shown = quote::always(&f.name);
+                let text = box_sys::strerror(&e);
+                ctx.error_bytes(&[&shown, b" has become inaccessible: ", text.as_bytes()]);
+            }
+            f.file = None;
+            if retry {
+                f.stat = None;
+            }
+        }
+    }
+}
