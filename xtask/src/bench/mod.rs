@@ -10,6 +10,7 @@
 //! | `doors` | one call by the crate, by MCP, by HTTP |
 //! | `sdk` | a call and a file by the crate, by the packages for Python and Node, and by peers |
 //! | `shell` | the shell's constructs against bash and dash, without start-up |
+//! | `tools` | commands over a log of 60 MB, a CSV and JSON lines, against GNU's tools and jq |
 //! | `javascript` | start, computing, JSON, files and commands against Node, QuickJS-NG and quickjs-emscripten |
 //! | `python` | start, imports, arrays and tables against CPython built for this machine |
 //! | `pyperformance` | CPython's own benchmarks, the same interpreter here and there |
@@ -26,6 +27,8 @@ mod python;
 mod sandbox;
 mod sdk;
 mod shell;
+mod tools;
+mod tools_data;
 mod web;
 
 use std::process::{Command, ExitCode, Stdio};
@@ -51,6 +54,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         ("doors", doors::run),
         ("sdk", sdk::run),
         ("shell", shell::run),
+        ("tools", tools::run),
         ("curves", curves::run),
         ("javascript", javascript::run),
         ("python", python::run),

@@ -1,0 +1,155 @@
+//! Tools over a log, a CSV and JSON lines: ours in WebAssembly through `runner exec`, beside GNU's and jq of this
+//! machine, in turns.
+//!
+//! The commands are `tests/bench/tools/commands`. The data are made here, the same each time, and mounted
+//! read-only into our machine. Both sides write to a pipe: GNU's grep stops at its first match where its output is
+//! `/dev/null`. What an empty command takes is subtracted. Both must print the same.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+
+use super::tools_data::Data;
+use super::{exec, median, words};
+use crate::env;
+
+/// Counted rounds of each command: at least and at most.
+const ROUNDS: (usize, usize) = (3, 9);
+/// No further round of a command begins after this time.
+const ENOUGH: Duration = Duration::from_secs(5);
+/// Milliseconds below which a time is only noise of the start that was subtracted.
+const NOISE: f64 = 0.2;
+/// So many of the slowest are named again at the end.
+const WORST: usize = 8;
+
+/// One of the two machines that take turns.
+struct Side {
+    argv: Vec<String>,
+    /// Where the command starts; ours has it as `--cwd`.
+    cwd: PathBuf,
+    /// What comes first on the `PATH`: `awk` is GNU's whatever this machine's default is.
+    path: String,
+    /// Milliseconds of a command that does nothing.
+    empty: f64,
+}
+
+impl Side {
+    /// Runs the command by bash; milliseconds, and the digest of what it printed if that is wanted.
+    fn once(&self, command: &str, digest: bool) -> Result<(f64, Option<Vec<u8>>)> {
+        let (program, args) = self.argv.split_first().context("empty command")?;
+        let start = Instant::now();
+        let mut child = Command::new(program)
+            .args(args)
+            .arg(command)
+            .current_dir(&self.cwd)
+            .env("LANG", "C.UTF-8")
+            .env("PATH", &self.path)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {program}"))?;
+        let mut output = child.stdout.take().context("no output")?;
+        let (mut buffer, mut hash) = (vec![0; 1 << 16], Sha256::new());
+        loop {
+            match output.read(&mut buffer)? {
+                0 => break,
+                n if digest => hash.update(&buffer[..n]),
+                _ => {}
+            }
+        }
+        let status = child.wait()?;
+        let took = start.elapsed().as_secs_f64() * 1e3;
+        if !matches!(status.code(), Some(0 | 1)) {
+            bail!("{program}: {status}");
+        }
+        Ok((took, digest.then(|| hash.finalize().to_vec())))
+    }
+}
+
+/// `cargo xtask bench tools`.
+pub fn run() -> Result<()> {
+    let data = Data::make(&env::root().join("target/bench-tools"))?;
+    let mut sides = [ours(&data.dir), gnu(&data)?];
+    for side in &mut sides {
+        let mut times = Vec::new();
+        for _ in 0..2 * ROUNDS.1 {
+            times.push(side.once(":", false)?.0);
+        }
+        side.empty = median(&mut times);
+    }
+    println!(
+        "Milliseconds without start-up (ours {:.1}, bash {:.1}); medians of alternating runs.\n",
+        sides[0].empty, sides[1].empty
+    );
+    println!("| command | ours | GNU | ours / GNU |");
+    println!("|---|---|---|---|");
+    let list = env::root().join("tests/bench/tools/commands");
+    let list = String::from_utf8(env::read(&list)?).context("not UTF-8")?;
+    let mut ratios = Vec::new();
+    for command in list.lines().filter(|l| !l.is_empty() && !l.starts_with('#')) {
+        let [ours, gnu] = measure(command, &sides).with_context(|| command.to_string())?;
+        println!(
+            "| `{}` | {ours:.1} | {gnu:.1} | {:.2} |",
+            command.replace('|', "\\|"),
+            ours / gnu
+        );
+        ratios.push((ours / gnu, command));
+    }
+    let mean = (ratios.iter().map(|(r, _)| r.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    println!(
+        "\nGeometric mean of ours / GNU over {} commands: {mean:.2}; the slowest:\n",
+        ratios.len()
+    );
+    ratios.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (ratio, command) in ratios.iter().take(WORST) {
+        println!("{ratio:6.2}  {command}");
+    }
+    Ok(())
+}
+
+/// Our machine, with the data mounted.
+fn ours(data: &Path) -> Side {
+    let mut argv = exec(&["bash", "-c"]);
+    let options = words(&["--mount", &format!("{}:/data", data.display()), "--cwd", "/data"]);
+    argv.splice(2..2, options);
+    Side { argv, cwd: env::root(), path: std::env::var("PATH").unwrap_or_default(), empty: 0.0 }
+}
+
+/// This machine's tools, with GNU's awk by the name `awk`.
+fn gnu(data: &Data) -> Result<Side> {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let found =
+        |name: &str| std::env::split_paths(&path).map(|d| d.join(name)).find(|p| p.is_file());
+    let gawk = found("gawk").context("this machine has no gawk to compare with")?;
+    found("jq").context("this machine has no jq to compare with")?;
+    let awk = data.bin.join("awk");
+    if !awk.exists() {
+        std::os::unix::fs::symlink(gawk, &awk).with_context(|| awk.display().to_string())?;
+    }
+    let path = format!("{}:{path}", data.bin.display());
+    Ok(Side { argv: words(&["bash", "-c"]), cwd: data.dir.clone(), path, empty: 0.0 })
+}
+
+/// Medians of both sides.
+fn measure(command: &str, sides: &[Side; 2]) -> Result<[f64; 2]> {
+    // The first round warms up and compares.
+    let printed = [sides[0].once(command, true)?.1, sides[1].once(command, true)?.1];
+    if printed[0] != printed[1] {
+        bail!("the two print different things");
+    }
+    let mut times = [Vec::new(), Vec::new()];
+    let start = Instant::now();
+    for round in 0..ROUNDS.1 {
+        if round >= ROUNDS.0 && start.elapsed() > ENOUGH {
+            break;
+        }
+        for (side, times) in sides.iter().zip(&mut times) {
+            times.push((side.once(command, false)?.0 - side.empty).max(NOISE));
+        }
+    }
+    Ok(times.map(|mut t| median(&mut t)))
+}
