@@ -25,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("box-find", TOOL),
     ("box-diff", TOOL),
     ("box-archive", TOOL),
+    ("box-cases", &["box-applet", "box-sys"]),
     ("sh-syntax", &["box-text"]),
     ("sh-expand", &["sh-syntax", "box-text"]),
     ("sh-exec", &["sh-syntax", "sh-expand", "box-applet", "box-sys", "box-text"]),

@@ -1,103 +1,26 @@
 //! `find.toml`, `xargs.toml`: command lines with the answers of GNU findutils.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::rc::Rc;
+use box_applet::Table;
+use box_cases::Suite;
 
-use box_applet::{Ctx, Env, Input, Output, Run, Sink, Source, Table};
-use serde::Deserialize;
+static TABLE: Table = Table::new(box_find::APPLETS, &[]);
 
-#[derive(Deserialize)]
-struct Cases {
-    files: BTreeMap<String, String>,
-    case: Vec<Case>,
-}
-
-#[derive(Deserialize)]
-struct Case {
-    args: Vec<String>,
-    #[serde(default)]
-    stdin: String,
-    stdout: String,
-    stderr: String,
-    status: u8,
-}
-
-/// Output, messages and status of one call.
-fn run(case: &Case, cwd: &Path) -> (String, String, u8) {
-    let (name, args) = case.args.split_first().unwrap();
-    let applet = box_find::APPLETS.iter().find(|a| a.name == name).unwrap();
-    let Run::Ctx(run) = applet.run else { panic!("{name} is no applet of ours") };
-    let args: Vec<Vec<u8>> = args.iter().map(|a| a.clone().into_bytes()).collect();
-    let (out, err) = (Rc::new(RefCell::new(Vec::new())), Rc::new(RefCell::new(Vec::new())));
-    static TABLE: Table = Table::new(&[], &[]);
-    let os = box_sys::Os::with_applets(|_| false);
-    let mut ctx = Ctx {
-        name: name.clone(),
-        arg0: name.clone().into_bytes(),
-        env: [
-            (b"LC_ALL".to_vec(), b"C.UTF-8".to_vec()),
-            (b"PATH".to_vec(), b"/usr/bin:/bin".to_vec()),
-        ]
-        .into_iter()
-        .collect::<Env>(),
-        cwd: cwd.to_path_buf(),
-        stdin: Input::new(Source::Bytes(Rc::new(case.stdin.clone().into_bytes()))),
-        stdout: Output::buffered(Sink::Buffer(out.clone())),
-        stderr: Output::unbuffered(Sink::Buffer(err.clone())),
-        extra_fds: Vec::new(),
-        procs: &os,
-        table: &TABLE,
-    };
-    let exit = run(&mut ctx, &args);
-    let exit = ctx.finish(exit);
-    let text = |b: Rc<RefCell<Vec<u8>>>| String::from_utf8_lossy(&b.borrow()).into_owned();
-    (text(out), text(err), exit.0)
-}
-
-fn sorted(text: &str) -> Vec<&str> {
-    let mut lines: Vec<&str> = text.split('\n').collect();
-    lines.sort_unstable();
-    lines
-}
-
-fn check(text: &str, name: &str) {
-    let cases: Cases = toml::from_str(text).unwrap();
-    let dir = std::env::temp_dir().join(format!("box-{name}-{}", std::process::id()));
-    for (name, text) in &cases.files {
-        let path = dir.join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    let mut failures = Vec::new();
-    for case in &cases.case {
-        let (stdout, stderr, status) = run(case, &dir);
-        // The order within a directory is the file system's.
-        let want = (sorted(&case.stdout), &case.stderr, case.status);
-        if (sorted(&stdout), &stderr, status) != want {
-            failures.push(format!(
-                "{:?}\n  want {:?} {:?} {}\n  got  {stdout:?} {stderr:?} {status}",
-                case.args, case.stdout, case.stderr, case.status
-            ));
-        }
-    }
-    std::fs::remove_dir_all(&dir).unwrap();
-    assert!(
-        failures.is_empty(),
-        "{} of {}:\n{}",
-        failures.len(),
-        cases.case.len(),
-        failures.join("\n")
-    );
+#[test]
+fn find() {
+    Suite::parse(include_str!("find.toml")).ours(&TABLE);
 }
 
 #[test]
-fn find_as_gnu() {
-    check(include_str!("find.toml"), "find");
+fn find_authority() {
+    Suite::parse(include_str!("find.toml")).authority();
 }
 
 #[test]
-fn xargs_as_gnu() {
-    check(include_str!("xargs.toml"), "xargs");
+fn xargs() {
+    Suite::parse(include_str!("xargs.toml")).ours(&TABLE);
+}
+
+#[test]
+fn xargs_authority() {
+    Suite::parse(include_str!("xargs.toml")).authority();
 }

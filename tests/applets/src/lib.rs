@@ -1,0 +1,225 @@
+//! Command lines of applets as data, run in-process: the harness of `tools/*/tests/cases.rs`.
+//!
+//! A file of cases names the authority that gave its expected values. Each case runs in a folder of its own, with the
+//! file's `files`. [`Suite::ours`] runs the applet as a function, so that a crate's cases need no binary;
+//! [`Suite::authority`] runs the real program where this machine has it in that version, so that expected values cannot
+//! drift. Cases that need a shell are in `tests/cases` and run by `tests/harness`.
+#![forbid(unsafe_code)]
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+
+use box_applet::{Ctx, Env, Input, Output, Run, Sink, Source, Table};
+use serde::Deserialize;
+
+/// What every case runs with, and nothing else.
+const ENVIRONMENT: [(&str, &str); 4] =
+    [("PATH", "/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TZ", "UTC"), ("HOME", "/home/user")];
+
+/// Cases of one program with the answers of its authority.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suite {
+    /// The program and version that gave the answers: `GNU grep 3.8`.
+    authority: String,
+    /// Compare lines in any order: within a directory it is the file system's.
+    #[serde(default)]
+    unordered: bool,
+    /// Lines of standard error that begin with one of these are not compared.
+    #[serde(default)]
+    not_compared: Vec<String>,
+    /// What stands in each case's folder at first.
+    files: BTreeMap<String, String>,
+    case: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    #[serde(default)]
+    name: String,
+    /// The program's name and its arguments.
+    args: Vec<String>,
+    #[serde(default)]
+    stdin: String,
+    stdout: String,
+    /// Not compared if it is absent.
+    stderr: Option<String>,
+    #[serde(default)]
+    status: u8,
+    /// Files of the folder itself that are new or different afterwards.
+    #[serde(default)]
+    after: BTreeMap<String, String>,
+}
+
+/// What a run has left.
+struct Outcome {
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    status: u8,
+}
+
+impl Suite {
+    /// Reads a file of cases.
+    ///
+    /// # Panics
+    /// If it is not such a file.
+    pub fn parse(text: &str) -> Suite {
+        match toml::from_str(text) {
+            Ok(suite) => suite,
+            Err(e) => panic!("cases: {e}"),
+        }
+    }
+
+    /// Runs all cases with the applets of a table, in this process.
+    ///
+    /// # Panics
+    /// With the list of the cases that differ, if there are any.
+    pub fn ours(&self, table: &'static Table) {
+        self.check("ours", |case, dir| ours(table, case, dir));
+    }
+
+    /// Runs all cases with the authority itself, if this machine's program says that it is of that version.
+    ///
+    /// # Panics
+    /// With the list of the cases that differ, if there are any.
+    pub fn authority(&self) {
+        let Some(program) = self.case.first().and_then(|c| c.args.first()) else { return };
+        let version = Command::new(program).arg("--version").output();
+        let told = version.map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
+        let number = self.authority.rsplit(' ').next().unwrap_or_default();
+        if told.unwrap_or_default().lines().next().is_some_and(|l| l.contains(number)) {
+            self.check("authority", theirs);
+        } else {
+            eprintln!("no {} here: the expected values stand unconfirmed", self.authority);
+        }
+    }
+
+    fn check(&self, label: &str, run: impl Fn(&Case, &Path) -> Outcome) {
+        let folder = std::env::temp_dir().join(format!("cases-{label}-{}", std::process::id()));
+        let mut failed = Vec::new();
+        for (number, case) in self.case.iter().enumerate() {
+            let dir = folder.join(format!("{}-{number}", case.args[0]));
+            self.prepare(&dir);
+            let got = run(case, &dir);
+            let after = self.changed(&dir);
+            remove(&dir);
+            failed.extend(self.difference(case, &got, &after));
+        }
+        // Another suite of the same process may still have folders in it.
+        let _ = std::fs::remove_dir(&folder);
+        assert!(
+            failed.is_empty(),
+            "{} of {}:\n{}",
+            failed.len(),
+            self.case.len(),
+            failed.join("\n")
+        );
+    }
+
+    fn prepare(&self, dir: &Path) {
+        std::fs::create_dir_all(dir).expect("a folder for the case");
+        for (name, text) in &self.files {
+            let path = dir.join(name);
+            std::fs::create_dir_all(path.parent().unwrap_or(dir)).expect("a folder of the case");
+            std::fs::write(path, text).expect("a file of the case");
+        }
+    }
+
+    /// Files of the folder itself that are new or different.
+    fn changed(&self, dir: &Path) -> BTreeMap<String, String> {
+        let entries = std::fs::read_dir(dir).expect("the case's folder").flatten();
+        let files = entries.filter(|e| e.path().is_file()).map(|e| {
+            let text = std::fs::read_to_string(e.path()).expect("a file of the case");
+            (e.file_name().to_string_lossy().into_owned(), text)
+        });
+        files.filter(|(name, text)| self.files.get(name) != Some(text)).collect()
+    }
+
+    /// A report if a run is not what the case wants.
+    fn difference(
+        &self,
+        case: &Case,
+        got: &Outcome,
+        after: &BTreeMap<String, String>,
+    ) -> Option<String> {
+        let stdout = String::from_utf8_lossy(&got.stdout);
+        let stderr = String::from_utf8_lossy(&got.stderr);
+        let wanted = case.stderr.as_deref();
+        let same = self.lines(&stdout) == self.lines(&case.stdout)
+            && wanted.is_none_or(|w| self.compared(w) == self.compared(&stderr))
+            && got.status == case.status
+            && *after == case.after;
+        (!same).then(|| {
+            format!(
+                "{} {:?}\n  want {:?} {wanted:?} {} {:?}\n  got  {stdout:?} {stderr:?} {} {after:?}",
+                case.name, case.args, case.stdout, case.status, case.after, got.status
+            )
+        })
+    }
+
+    fn lines<'a>(&self, text: &'a str) -> Vec<&'a str> {
+        let mut lines: Vec<&str> = text.split('\n').collect();
+        if self.unordered {
+            lines.sort_unstable();
+        }
+        lines
+    }
+
+    /// The lines of standard error that count.
+    fn compared<'a>(&self, text: &'a str) -> Vec<&'a str> {
+        let counts = |line: &&str| !self.not_compared.iter().any(|n| line.starts_with(n));
+        text.lines().filter(counts).collect()
+    }
+}
+
+/// Runs the applet as a function.
+fn ours(table: &'static Table, case: &Case, dir: &Path) -> Outcome {
+    let name = &case.args[0];
+    let applet = table.find(name.as_bytes()).unwrap_or_else(|| panic!("there is no {name}"));
+    let Run::Ctx(run) = applet.run else { panic!("{name} does not run in a context") };
+    let (out, err) = (Rc::new(RefCell::new(Vec::new())), Rc::new(RefCell::new(Vec::new())));
+    let os = box_sys::Os::with_applets(|_| false);
+    let bytes = |(name, value): (&str, &str)| (name.as_bytes().to_vec(), value.as_bytes().to_vec());
+    let mut ctx = Ctx {
+        name: name.clone(),
+        arg0: name.clone().into_bytes(),
+        env: ENVIRONMENT.map(bytes).into_iter().collect::<Env>(),
+        cwd: dir.to_path_buf(),
+        stdin: Input::new(Source::Bytes(Rc::new(case.stdin.clone().into_bytes()))),
+        stdout: Output::buffered(Sink::Buffer(out.clone())),
+        stderr: Output::unbuffered(Sink::Buffer(err.clone())),
+        extra_fds: Vec::new(),
+        procs: &os,
+        table,
+    };
+    let args: Vec<Vec<u8>> = case.args[1..].iter().map(|a| a.clone().into_bytes()).collect();
+    let exit = run(&mut ctx, &args);
+    let status = ctx.finish(exit).0;
+    drop(ctx);
+    Outcome { stdout: out.take(), stderr: err.take(), status }
+}
+
+/// Runs the program of this machine.
+fn theirs(case: &Case, dir: &Path) -> Outcome {
+    let input = PathBuf::from(format!("{}.stdin", dir.display()));
+    std::fs::write(&input, &case.stdin).expect("the case's input");
+    let output = Command::new(&case.args[0])
+        .args(&case.args[1..])
+        .current_dir(dir)
+        .env_clear()
+        .envs(ENVIRONMENT)
+        .stdin(Stdio::from(std::fs::File::open(&input).expect("the case's input")))
+        .output()
+        .expect("the authority runs");
+    std::fs::remove_file(&input).expect("the case's input");
+    let status = output.status.code().and_then(|c| u8::try_from(c).ok()).unwrap_or(u8::MAX);
+    Outcome { stdout: output.stdout, stderr: output.stderr, status }
+}
+
+fn remove(dir: &Path) {
+    std::fs::remove_dir_all(dir).expect("the case's folder");
+}
