@@ -130,6 +130,9 @@ const PORTABLE: &[&str] = &["wasibox-web"];
 /// What the browser's kernel is compiled for.
 const BROWSER: &str = "wasm32-wasip1-threads";
 
+/// Longest line of a file of cases, in characters: what a reader can still compare.
+const WIDE: usize = 400;
+
 /// Longest source file that passes without a remark, in lines.
 const LONG: usize = 700;
 
@@ -142,6 +145,7 @@ pub fn run() -> Result<ExitCode> {
     }
     applets(&mut breaches)?;
     portable(&mut breaches)?;
+    cases(&env::root().join("tests/cases"), &mut breaches)?;
     for b in &breaches {
         eprintln!("tidy: {b}");
     }
@@ -206,6 +210,23 @@ fn sources(dir: &Path, out: &mut Vec<String>) -> Result<()> {
             if may {
                 unexplained(&path, &text, out);
             }
+        }
+    }
+    Ok(())
+}
+
+/// Lines of cases that are too long to be read.
+fn cases(dir: &Path, out: &mut Vec<String>) -> Result<()> {
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            cases(&path, out)?;
+            continue;
+        }
+        let text = String::from_utf8_lossy(&env::read(&path)?).into_owned();
+        for (n, line) in text.lines().enumerate().filter(|(_, l)| l.chars().count() > WIDE) {
+            let wide = line.chars().count();
+            out.push(format!("{}:{}: {wide} characters in a line", shown(&path), n + 1));
         }
     }
     Ok(())
