@@ -45,6 +45,7 @@ impl Key {
         }
     }
 
+    /// The key that a subscript of this text is.
     pub fn from_bytes(t: &[u8]) -> Key {
         Key::from_text(Text::new(t))
     }
@@ -140,6 +141,7 @@ impl Array {
         Rc::new(RefCell::new(Array::default()))
     }
 
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.dense_count + self.map.len()
     }
@@ -162,6 +164,7 @@ impl Array {
         }
     }
 
+    /// Whether there is such an element.
     #[inline]
     pub fn contains(&self, key: &Key) -> bool {
         self.get(key).is_some()
@@ -227,6 +230,7 @@ impl Array {
         *self.slot(key) = Slot::Value(value);
     }
 
+    /// Removes an element (`delete a[k]`).
     pub fn remove(&mut self, key: &Key) {
         match self.place(key) {
             Some(n) => {
@@ -243,6 +247,7 @@ impl Array {
         }
     }
 
+    /// Removes all elements (`delete a`).
     pub fn clear(&mut self) {
         self.dense.clear();
         self.dense_count = 0;

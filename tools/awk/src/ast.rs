@@ -21,20 +21,24 @@ pub struct Line(u32);
 impl Line {
     const BITS: u32 = 24;
 
+    /// Numbers that are too large for their bits become the largest.
     pub fn new(source: usize, line: usize) -> Line {
         let most = (1 << Line::BITS) - 1;
         Line((source.min(255) as u32) << Line::BITS | line.min(most) as u32)
     }
 
+    /// The number of the source.
     pub fn source(self) -> usize {
         (self.0 >> Line::BITS) as usize
     }
 
+    /// The number of the line, from 1.
     pub fn number(self) -> u32 {
         self.0 & ((1 << Line::BITS) - 1)
     }
 }
 
+/// Comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cmp {
     Lt,
@@ -48,6 +52,7 @@ pub enum Cmp {
 /// Subscript lists: `a[i, j][k]` has two, the first with two expressions.
 pub type Subscripts = Vec<Vec<Expr>>;
 
+/// An expression.
 #[derive(Clone, Debug)]
 pub enum Expr {
     Num(f64),
@@ -110,12 +115,14 @@ pub enum Redirect {
     Coprocess,
 }
 
+/// A statement.
 #[derive(Clone, Debug)]
 pub struct Stmt {
     pub line: Line,
     pub kind: StmtKind,
 }
 
+/// What a statement does.
 #[derive(Clone, Debug)]
 pub enum StmtKind {
     Block(Vec<Stmt>),
@@ -140,12 +147,14 @@ pub enum StmtKind {
     DeleteAll(Var),
 }
 
+/// A `case` or `default` of a `switch`.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub label: Label,
     pub body: Vec<Stmt>,
 }
 
+/// What a `case` is compared with.
 #[derive(Clone, Debug)]
 pub enum Label {
     Default,
@@ -162,6 +171,7 @@ pub enum Pattern {
     Range(Expr, Expr),
 }
 
+/// A pattern with its action.
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub line: Line,
@@ -170,6 +180,7 @@ pub struct Rule {
     pub action: Option<Vec<Stmt>>,
 }
 
+/// A function; one that is called before its definition is known by name only at first.
 #[derive(Clone, Debug)]
 pub struct Function {
     pub name: Vec<u8>,

@@ -136,6 +136,7 @@ impl Builtin {
         TABLE.iter().find(|row| row.1 == self)
     }
 
+    /// The name in programs.
     pub fn name(self) -> &'static str {
         self.row().map_or("", |r| r.0)
     }

@@ -10,35 +10,80 @@ use box_sys::strerror;
 use crate::lex::Source;
 use crate::vm::Settings;
 
+/// The options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flag {
+    File,
+    FieldSeparator,
+    Assign,
+    Source,
+    Exec,
+    Include,
+    NonDecimalData,
+    Traditional,
+    Posix,
+    CharactersAsBytes,
+    ReInterval,
+    NoOptimize,
+    Optimize,
+    Bignum,
+    UseLcNumeric,
+    Sandbox,
+    GenPot,
+    LintOld,
+    Lint,
+    DumpVariables,
+    PrettyPrint,
+    Profile,
+    LongOption,
+    Load,
+}
+
 /// The options, once.
-pub const SPEC: Spec = Spec {
+pub const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... 'PROGRAM' [FILE]...\n   or: awk [OPTION]... -f PROGFILE [FILE]...",
     about: "Scan FILEs for patterns and act on their records (POSIX awk with gawk's extensions).",
     options: &[
-        Opt::value('f', "file", "PROGFILE", "read the program from PROGFILE"),
-        Opt::value('F', "field-separator", "FS", "set the field separator"),
-        Opt::value('v', "assign", "VAR=VALUE", "assign before the program starts"),
-        Opt::value('e', "source", "TEXT", "program text, beside -f"),
-        Opt::value('E', "exec", "FILE", "as -f, and no more options or assignments"),
-        Opt::value('i', "include", "FILE", "read FILE first; `inplace' edits files in place"),
-        Opt::flag('n', "non-decimal-data", "allow octal and hexadecimal input"),
-        Opt::flag('c', "traditional", "without gawk's extensions"),
-        Opt::flag('P', "posix", "POSIX mode"),
-        Opt::flag('b', "characters-as-bytes", "treat every byte as a character"),
-        Opt::flag('r', "re-interval", "accepted; intervals are always on"),
-        Opt::flag('s', "no-optimize", "accepted"),
-        Opt::flag('O', "optimize", "accepted"),
-        Opt::flag('M', "bignum", "accepted without effect"),
-        Opt::flag('N', "use-lc-numeric", "accepted"),
-        Opt::flag('S', "sandbox", "accepted"),
-        Opt::flag('g', "gen-pot", "accepted"),
-        Opt::flag('t', "lint-old", "accepted"),
-        Opt::optional('L', "lint", "WHAT", "warn about functions without call or definition"),
-        Opt::optional('d', "dump-variables", "FILE", "accepted"),
-        Opt::optional('o', "pretty-print", "FILE", "accepted"),
-        Opt::optional('p', "profile", "FILE", "accepted"),
-        Opt::value('W', "", "OPTION", "a long option after -W"),
-        Opt::value('l', "load", "LIBRARY", "accepted for libraries that are built in"),
+        Opt::new(Flag::File, 'f', "file", "read the program from PROGFILE").takes("PROGFILE"),
+        Opt::new(Flag::FieldSeparator, 'F', "field-separator", "set the field separator")
+            .takes("FS"),
+        Opt::new(Flag::Assign, 'v', "assign", "assign before the program starts")
+            .takes("VAR=VALUE"),
+        Opt::new(Flag::Source, 'e', "source", "program text, beside -f").takes("TEXT"),
+        Opt::new(Flag::Exec, 'E', "exec", "as -f, and no more options or assignments")
+            .takes("FILE"),
+        Opt::new(Flag::Include, 'i', "include", "read FILE first; `inplace' edits files in place")
+            .takes("FILE"),
+        Opt::new(
+            Flag::NonDecimalData,
+            'n',
+            "non-decimal-data",
+            "allow octal and hexadecimal input",
+        ),
+        Opt::new(Flag::Traditional, 'c', "traditional", "without gawk's extensions"),
+        Opt::new(Flag::Posix, 'P', "posix", "POSIX mode"),
+        Opt::new(
+            Flag::CharactersAsBytes,
+            'b',
+            "characters-as-bytes",
+            "treat every byte as a character",
+        ),
+        Opt::new(Flag::ReInterval, 'r', "re-interval", "accepted; intervals are always on"),
+        Opt::new(Flag::NoOptimize, 's', "no-optimize", "accepted"),
+        Opt::new(Flag::Optimize, 'O', "optimize", "accepted"),
+        Opt::new(Flag::Bignum, 'M', "bignum", "accepted without effect"),
+        Opt::new(Flag::UseLcNumeric, 'N', "use-lc-numeric", "accepted"),
+        Opt::new(Flag::Sandbox, 'S', "sandbox", "accepted"),
+        Opt::new(Flag::GenPot, 'g', "gen-pot", "accepted"),
+        Opt::new(Flag::LintOld, 't', "lint-old", "accepted"),
+        Opt::new(Flag::Lint, 'L', "lint", "warn about functions without call or definition")
+            .may_take("WHAT"),
+        Opt::new(Flag::DumpVariables, 'd', "dump-variables", "accepted").may_take("FILE"),
+        Opt::new(Flag::PrettyPrint, 'o', "pretty-print", "accepted").may_take("FILE"),
+        Opt::new(Flag::Profile, 'p', "profile", "accepted").may_take("FILE"),
+        Opt::new(Flag::LongOption, 'W', "", "a long option after -W").takes("OPTION"),
+        Opt::new(Flag::Load, 'l', "load", "accepted for libraries that are built in")
+            .takes("LIBRARY"),
     ],
     after: "The first operand is the program unless -f or -e is given.",
     posix_order: true,
@@ -61,23 +106,23 @@ pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
     let parsed = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
     let mut operands = parsed.operands.clone().into_iter();
     let settings = settings(ctx, &parsed)?;
-    let mut job = Job { sources: Vec::new(), settings, lint: parsed.has('L') };
+    let mut job = Job { sources: Vec::new(), settings, lint: parsed.has(Flag::Lint) };
     let mut named = false;
     for (id, value) in &parsed.options {
         let value = value.clone().unwrap_or_default();
         match id {
-            'f' | 'E' => {
+            Flag::File | Flag::Exec => {
                 named = true;
                 let source = read_file(ctx, &value)?;
                 job.sources.push(source);
             }
-            'e' => {
+            Flag::Source => {
                 named = true;
                 job.sources.push(Source { name: None, text: value, namespace: Vec::new() });
             }
-            'l' => job.sources.extend(library(&value)),
-            'i' if value == b"inplace" => job.settings.inplace = true,
-            'i' => {
+            Flag::Load => job.sources.extend(library(&value)),
+            Flag::Include if value == b"inplace" => job.settings.inplace = true,
+            Flag::Include => {
                 let source = find_include(ctx, &value)?;
                 job.sources.push(source);
             }
@@ -128,13 +173,13 @@ fn expand_w(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     out
 }
 
-fn settings(ctx: &mut Ctx<'_>, parsed: &Parsed) -> Result<Settings, Exit> {
+fn settings(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Settings, Exit> {
     let mut assignments = Vec::new();
-    let posix = parsed.has('P');
+    let posix = parsed.has(Flag::Posix);
     for (id, value) in &parsed.options {
         let value = value.clone().unwrap_or_default();
         match id {
-            'v' => match crate::vm::assignment(&value) {
+            Flag::Assign => match crate::vm::assignment(&value) {
                 Some(eq) => assignments.push((value[..eq].to_vec(), value[eq + 1..].to_vec())),
                 None => {
                     let shown = String::from_utf8_lossy(&value).into_owned();
@@ -144,18 +189,22 @@ fn settings(ctx: &mut Ctx<'_>, parsed: &Parsed) -> Result<Settings, Exit> {
                     return Err(Exit::USAGE);
                 }
             },
-            'F' => {
+            Flag::FieldSeparator => {
                 // `-Ft` means a tab in old awks.
-                let fs = if value == b"t" && parsed.has('c') { b"\\t".to_vec() } else { value };
+                let fs = if value == b"t" && parsed.has(Flag::Traditional) {
+                    b"\\t".to_vec()
+                } else {
+                    value
+                };
                 assignments.push((b"FS".to_vec(), fs));
             }
             _ => {}
         }
     }
     Ok(Settings {
-        traditional: parsed.has('c') || posix,
-        utf8: !parsed.has('b') && is_utf8(ctx),
-        non_decimal: parsed.has('n'),
+        traditional: parsed.has(Flag::Traditional) || posix,
+        utf8: !parsed.has(Flag::CharactersAsBytes) && is_utf8(ctx),
+        non_decimal: parsed.has(Flag::NonDecimalData),
         inplace: false,
         inplace_suffix: assignments
             .iter()

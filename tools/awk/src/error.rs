@@ -25,6 +25,7 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// An error that ends the program, with its text.
     pub fn fatal(message: impl Into<String>) -> RunError {
         RunError::Fatal(message.into())
     }

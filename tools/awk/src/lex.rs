@@ -41,6 +41,7 @@ pub struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
+    /// Reads the sources one after another.
     pub fn new(sources: &'a [Source], traditional: bool) -> Lexer<'a> {
         Lexer {
             sources,

@@ -1,6 +1,7 @@
 //! Variables with a meaning to the machine. They are the first globals, in this order.
 
 macro_rules! specials { ($($variant:ident $name:literal),* $(,)?) => {
+    /// Such a variable; its number is that of the global.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u32)]
     pub enum Special { $($variant),* }

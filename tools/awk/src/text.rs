@@ -22,6 +22,7 @@ enum Repr {
 }
 
 impl Text {
+    /// No bytes.
     pub const EMPTY: Text = Text(Repr::Inline { len: 0, bytes: [0; INLINE] });
 
     /// A copy of the bytes.
@@ -40,6 +41,7 @@ impl Text {
         if text.len() <= INLINE { Text::new(&text) } else { Text(Repr::Shared(Rc::new(text))) }
     }
 
+    /// The bytes.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {

@@ -69,6 +69,7 @@ pub enum Arith {
     Pow,
 }
 
+/// Reserved words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keyword {
     Begin,

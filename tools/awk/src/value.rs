@@ -24,6 +24,7 @@ pub enum Value {
 }
 
 impl Value {
+    /// The empty string.
     pub const EMPTY: Value = Value::Str(Text::EMPTY);
 
     /// 1 or 0.
@@ -31,6 +32,7 @@ impl Value {
         Value::Num(if b { 1.0 } else { 0.0 })
     }
 
+    /// A string; it compares as text.
     pub fn str(text: &[u8]) -> Value {
         Value::Str(Text::new(text))
     }

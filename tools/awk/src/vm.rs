@@ -148,6 +148,7 @@ pub struct Machine<'c, 'a> {
 }
 
 impl<'c, 'a> Machine<'c, 'a> {
+    /// A machine that has not begun to run.
     pub fn new(ctx: &'c mut Ctx<'a>, code: Code, settings: Settings) -> Machine<'c, 'a> {
         let cells = |_| Cell::Value(Value::Uninit);
         let globals = (0..code.globals.len().max(crate::special::NAMES.len())).map(cells).collect();

@@ -2,19 +2,35 @@
 
 use std::io::{self, Read, Write};
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
 
-const SPEC: Spec = Spec {
+/// The options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flag {
+    PrintBytes,
+    IgnoreInitial,
+    Verbose,
+    Bytes,
+    Quiet,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]",
     about: "Compare two files byte by byte.",
     options: &[
-        Opt::flag('b', "print-bytes", "print differing bytes"),
-        Opt::value('i', "ignore-initial", "SKIP", "skip first SKIP bytes of both inputs"),
-        Opt::flag('l', "verbose", "output byte numbers and differing byte values"),
-        Opt::value('n', "bytes", "LIMIT", "compare at most LIMIT bytes"),
-        Opt::flag('s', "quiet", "suppress all normal output"),
-        Opt::flag('\u{1}', "silent", "the same as --quiet").long_only(),
+        Opt::new(Flag::PrintBytes, 'b', "print-bytes", "print differing bytes"),
+        Opt::new(
+            Flag::IgnoreInitial,
+            'i',
+            "ignore-initial",
+            "skip first SKIP bytes of both inputs",
+        )
+        .takes("SKIP"),
+        Opt::new(Flag::Verbose, 'l', "verbose", "output byte numbers and differing byte values"),
+        Opt::new(Flag::Bytes, 'n', "bytes", "compare at most LIMIT bytes").takes("LIMIT"),
+        Opt::new(Flag::Quiet, 's', "quiet", "suppress all normal output"),
+        Opt::long(Flag::Quiet, "silent", "the same as --quiet"),
     ],
     after: "If a FILE is '-' or missing, read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.",
     posix_order: false,
@@ -35,19 +51,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     if operands.len() == 1 {
         operands.push(b"-".to_vec());
     }
-    let number = |t: &[u8]| std::str::from_utf8(t).ok().and_then(|t| t.parse::<usize>().ok());
-    let skip: Vec<Option<usize>> = match parsed.last('i') {
-        Some(t) => {
-            let mut parts = t.split(|c| *c == b':');
-            let first = parts.next().and_then(number);
-            vec![first, parts.next().map_or(first, number)]
-        }
-        None => (2..4).map(|i| operands.get(i).map_or(Some(0), |t| number(t))).collect(),
-    };
-    let limit = parsed.last('n').map(number);
-    let (Some(&Some(skip1)), Some(&Some(skip2)), true) =
-        (skip.first(), skip.get(1), limit != Some(None))
-    else {
+    let Some((skip, limit)) = part(&parsed, &operands) else {
         ctx.error("invalid number");
         return Exit::USAGE;
     };
@@ -62,28 +66,45 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         match read {
             Ok(d) => data.push(d),
             Err(e) => {
-                if !parsed.has('s') {
+                if !parsed.has(Flag::Quiet) {
                     ctx.io_error(name, &e);
                 }
                 return Exit::USAGE;
             }
         }
     }
-    let limit = limit.flatten().unwrap_or(usize::MAX);
-    let cut = |d: &[u8], skip: usize| -> Vec<u8> {
-        let rest = d.get(skip..).unwrap_or_default();
+    let cut = |data: &[u8], skip: usize| -> Vec<u8> {
+        let rest = data.get(skip..).unwrap_or_default();
         rest[..rest.len().min(limit)].to_vec()
     };
-    let (a, b) = (cut(&data[0], skip1), cut(&data[1], skip2));
+    let (a, b) = (cut(&data[0], skip[0]), cut(&data[1], skip[1]));
     let mode = Mode {
-        silent: parsed.has('s') || parsed.has('\u{1}'),
-        all: parsed.has('l'),
-        bytes: parsed.has('b'),
+        silent: parsed.has(Flag::Quiet),
+        all: parsed.has(Flag::Verbose),
+        bytes: parsed.has(Flag::PrintBytes),
     };
     match compare(ctx, &operands, &a, &b, mode) {
         Ok(exit) => exit,
         Err(_) => Exit::USAGE,
     }
+}
+
+/// How many bytes of each file are left out at first, and how many are compared; `None` for what is no number.
+fn part(parsed: &Parsed<Flag>, operands: &[Vec<u8>]) -> Option<([usize; 2], usize)> {
+    let number = |t: &[u8]| std::str::from_utf8(t).ok().and_then(|t| t.parse::<usize>().ok());
+    let skip = match parsed.last(Flag::IgnoreInitial) {
+        Some(text) => {
+            let mut parts = text.split(|c| *c == b':');
+            let first = parts.next().and_then(number)?;
+            [first, parts.next().map_or(Some(first), number)?]
+        }
+        None => {
+            let operand = |at: usize| operands.get(at).map_or(Some(0), |t| number(t));
+            [operand(2)?, operand(3)?]
+        }
+    };
+    let limit = parsed.last(Flag::Bytes).map_or(Some(usize::MAX), number)?;
+    Some((skip, limit))
 }
 
 #[derive(Clone, Copy)]

@@ -12,27 +12,68 @@ use box_applet::{Ctx, Exit};
 
 use crate::diff::compare::{Change, Equality, changes, lines};
 
-const SPEC: Spec = Spec {
+/// The options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flag {
+    ShowAll,
+    Ed,
+    ShowOverlap,
+    EasyOnly,
+    OverlapOnly,
+    OldOverlapOnly,
+    FinalWrite,
+    Merge,
+    Text,
+    StripTrailingCr,
+    InitialTab,
+    Label,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... MYFILE OLDFILE YOURFILE",
     about: "Compare three files line by line.",
     options: &[
-        Opt::flag('A', "show-all", "output all changes, bracketing conflicts"),
-        Opt::flag('e', "ed", "ed script of the changes from OLDFILE to YOURFILE"),
-        Opt::flag('E', "show-overlap", "like -e, but bracket conflicts"),
-        Opt::flag('3', "easy-only", "like -e, but only nonoverlapping changes"),
-        Opt::flag('x', "overlap-only", "like -e, but only overlapping changes"),
-        Opt::flag('X', "", "like -x"),
-        Opt::flag('i', "", "append 'w' and 'q' commands to ed scripts"),
-        Opt::flag('m', "merge", "output the merged file, as -A has it if nothing else is said"),
-        Opt::flag('a', "text", "treat all files as text"),
-        Opt::flag('\u{1}', "strip-trailing-cr", "strip trailing carriage return on input")
-            .long_only(),
-        Opt::flag('T', "initial-tab", "make tabs line up by prepending a tab"),
-        Opt::value('L', "label", "LABEL", "use LABEL instead of a file's name, up to three times"),
+        Opt::new(Flag::ShowAll, 'A', "show-all", "output all changes, bracketing conflicts"),
+        Opt::new(Flag::Ed, 'e', "ed", "ed script of the changes from OLDFILE to YOURFILE"),
+        Opt::new(Flag::ShowOverlap, 'E', "show-overlap", "like -e, but bracket conflicts"),
+        Opt::new(Flag::EasyOnly, '3', "easy-only", "like -e, but only nonoverlapping changes"),
+        Opt::new(Flag::OverlapOnly, 'x', "overlap-only", "like -e, but only overlapping changes"),
+        Opt::new(Flag::OldOverlapOnly, 'X', "", "like -x"),
+        Opt::new(Flag::FinalWrite, 'i', "", "append 'w' and 'q' commands to ed scripts"),
+        Opt::new(
+            Flag::Merge,
+            'm',
+            "merge",
+            "output the merged file, as -A has it if nothing else is said",
+        ),
+        Opt::new(Flag::Text, 'a', "text", "treat all files as text"),
+        Opt::long(
+            Flag::StripTrailingCr,
+            "strip-trailing-cr",
+            "strip trailing carriage return on input",
+        ),
+        Opt::new(Flag::InitialTab, 'T', "initial-tab", "make tabs line up by prepending a tab"),
+        Opt::new(
+            Flag::Label,
+            'L',
+            "label",
+            "use LABEL instead of a file's name, up to three times",
+        )
+        .takes("LABEL"),
     ],
     after: "If a FILE is '-', read standard input.\nExit status is 0 if successful, 1 if conflicts, 2 if trouble.",
     posix_order: false,
 };
+
+/// Kinds of output, of which one can be asked for.
+const KINDS: &[Flag] = &[
+    Flag::ShowAll,
+    Flag::Ed,
+    Flag::ShowOverlap,
+    Flag::EasyOnly,
+    Flag::OverlapOnly,
+    Flag::OldOverlapOnly,
+];
 
 /// What is asked for.
 struct Options {
@@ -72,7 +113,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(exit) => return exit,
     };
-    let labels: Vec<Vec<u8>> = parsed.all('L').map(<[u8]>::to_vec).collect();
+    let labels: Vec<Vec<u8>> = parsed.all(Flag::Label).map(<[u8]>::to_vec).collect();
     if labels.len() > 3 {
         return usage(ctx, &[b"too many file label options"]);
     }
@@ -85,33 +126,10 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         [_, _, _, extra, ..] => return usage(ctx, &[b"extra operand '", extra, b"'"]),
         [.., last] => return usage(ctx, &[b"missing operand after '", last, b"'"]),
     };
-    if names.iter().filter(|n| n.as_slice() == b"-").count() > 1 {
-        ctx.error("'-' specified for more than one input file");
-        return Exit::USAGE;
-    }
-    let mut texts = [Vec::new(), Vec::new(), Vec::new()];
-    for (name, text) in names.iter().zip(&mut texts) {
-        let read = match name.as_slice() {
-            b"-" => ctx.stdin.read_to_end(text).map(drop),
-            _ => std::fs::read(ctx.path(name)).map(|data| *text = data),
-        };
-        if let Err(e) = read {
-            ctx.io_error(name, &e);
-            return Exit::USAGE;
-        }
-        if !parsed.has('a') && text.contains(&0) {
-            ctx.error_bytes(&[
-                b"Binary files ",
-                names[0],
-                b", ",
-                names[1],
-                b" and ",
-                names[2],
-                b" differ",
-            ]);
-            return Exit::USAGE;
-        }
-    }
+    let texts = match read(ctx, names, parsed.has(Flag::Text)) {
+        Ok(texts) => texts,
+        Err(exit) => return exit,
+    };
     let label = |i: usize| labels.get(i).map_or(names[i].as_slice(), Vec::as_slice);
     let labels = [label(0), label(1), label(2)];
     let all = [lines(&texts[0]), lines(&texts[1]), lines(&texts[2])];
@@ -134,6 +152,31 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     }
 }
 
+/// The three texts; binary ones only if they are to be taken for text.
+fn read(ctx: &mut Ctx<'_>, names: [&Vec<u8>; 3], as_text: bool) -> Result<[Vec<u8>; 3], Exit> {
+    if names.iter().filter(|n| n.as_slice() == b"-").count() > 1 {
+        ctx.error("'-' specified for more than one input file");
+        return Err(Exit::USAGE);
+    }
+    let mut texts = [Vec::new(), Vec::new(), Vec::new()];
+    for (name, text) in names.iter().zip(&mut texts) {
+        let read = match name.as_slice() {
+            b"-" => ctx.stdin.read_to_end(text).map(drop),
+            _ => std::fs::read(ctx.path(name)).map(|data| *text = data),
+        };
+        if let Err(e) = read {
+            ctx.io_error(name, &e);
+            return Err(Exit::USAGE);
+        }
+        if !as_text && text.contains(&0) {
+            let [mine, old, yours] = names;
+            ctx.error_bytes(&[b"Binary files ", mine, b", ", old, b" and ", yours, b" differ"]);
+            return Err(Exit::USAGE);
+        }
+    }
+    Ok(texts)
+}
+
 fn usage(ctx: &mut Ctx<'_>, message: &[&[u8]]) -> Exit {
     ctx.error_bytes(message);
     let _ = ctx.stderr.write_all(b"diff3: Try 'diff3 --help' for more information.\n");
@@ -141,14 +184,12 @@ fn usage(ctx: &mut Ctx<'_>, message: &[&[u8]]) -> Exit {
 }
 
 /// `None`: they do not go together.
-fn options(parsed: &Parsed, labels: usize) -> Option<Options> {
-    let kinds = ['A', 'e', 'E', '3', 'x', 'X'];
-    let given: usize =
-        kinds.iter().map(|id| parsed.options.iter().filter(|o| o.0 == *id).count()).sum();
-    let (merge, final_write) = (parsed.has('m'), parsed.has('i'));
-    let all = parsed.has('A') || merge && given == 0;
+fn options(parsed: &Parsed<Flag>, labels: usize) -> Option<Options> {
+    let given: usize = KINDS.iter().map(|flag| parsed.count(*flag)).sum();
+    let (merge, final_write) = (parsed.has(Flag::Merge), parsed.has(Flag::FinalWrite));
+    let all = parsed.has(Flag::ShowAll) || merge && given == 0;
     // The manual promises brackets for -X; GNU diff3 writes none.
-    let brackets = all || parsed.has('E');
+    let brackets = all || parsed.has(Flag::ShowOverlap);
     if given > 1 || merge && final_write || labels > 0 && !brackets {
         return None;
     }
@@ -157,11 +198,14 @@ fn options(parsed: &Parsed, labels: usize) -> Option<Options> {
         script: given > 0 && !merge,
         brackets,
         old: all,
-        easy_only: parsed.has('3'),
-        overlap_only: parsed.has('x') || parsed.has('X'),
+        easy_only: parsed.has(Flag::EasyOnly),
+        overlap_only: parsed.has(Flag::OverlapOnly) || parsed.has(Flag::OldOverlapOnly),
         final_write,
-        initial_tab: parsed.has('T'),
-        equality: Equality { carriage_return: parsed.has('\u{1}'), ..Equality::default() },
+        initial_tab: parsed.has(Flag::InitialTab),
+        equality: Equality {
+            carriage_return: parsed.has(Flag::StripTrailingCr),
+            ..Equality::default()
+        },
     })
 }
 

@@ -4,7 +4,7 @@
 
 use std::io::{self, Read, Write};
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
 use box_sys::{Kind, meta, strerror};
 
@@ -12,30 +12,73 @@ use crate::diff::lines;
 
 mod save;
 
-const SPEC: Spec = Spec {
+/// The options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flag {
+    Strip,
+    Input,
+    Fuzz,
+    Reverse,
+    Forward,
+    Output,
+    RejectFile,
+    Directory,
+    Backup,
+    RemoveEmptyFiles,
+    IgnoreWhitespace,
+    Force,
+    Batch,
+    Quiet,
+    Unified,
+    Normal,
+    DryRun,
+    Verbose,
+    Posix,
+    NoBackupIfMismatch,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [ORIGFILE [PATCHFILE]]",
     about: "Apply a diff file to an original.",
     options: &[
-        Opt::value('p', "strip", "NUM", "strip NUM leading components from file names"),
-        Opt::value('i', "input", "FILE", "read the patch from FILE instead of standard input"),
-        Opt::value('F', "fuzz", "NUM", "set the fuzz factor to NUM (default 2)"),
-        Opt::flag('R', "reverse", "assume patches were created with old and new files swapped"),
-        Opt::flag('N', "forward", "ignore patches that appear to be reversed or already applied"),
-        Opt::value('o', "output", "FILE", "output patched files to FILE"),
-        Opt::value('r', "reject-file", "FILE", "output rejects to FILE"),
-        Opt::value('d', "directory", "DIR", "change the working directory to DIR first"),
-        Opt::flag('b', "backup", "back up the original contents of each file"),
-        Opt::flag('E', "remove-empty-files", "remove output files that are empty"),
-        Opt::flag('l', "ignore-whitespace", "ignore white space changes"),
-        Opt::flag('f', "force", "like -t, but assume patches are not reversed"),
-        Opt::flag('t', "batch", "ask no questions"),
-        Opt::flag('s', "quiet", "work silently unless an error occurs"),
-        Opt::flag('u', "unified", "interpret the patch as a unified diff"),
-        Opt::flag('n', "normal", "interpret the patch as a normal diff"),
-        Opt::flag('D', "dry-run", "do not actually change any files").long_only(),
-        Opt::flag('\u{1}', "verbose", "accepted and ignored").long_only(),
-        Opt::flag('\u{2}', "posix", "accepted and ignored").long_only(),
-        Opt::flag('\u{3}', "no-backup-if-mismatch", "do not back up mismatches").long_only(),
+        Opt::new(Flag::Strip, 'p', "strip", "strip NUM leading components from file names")
+            .takes("NUM"),
+        Opt::new(Flag::Input, 'i', "input", "read the patch from FILE instead of standard input")
+            .takes("FILE"),
+        Opt::new(Flag::Fuzz, 'F', "fuzz", "set the fuzz factor to NUM (default 2)").takes("NUM"),
+        Opt::new(
+            Flag::Reverse,
+            'R',
+            "reverse",
+            "assume patches were created with old and new files swapped",
+        ),
+        Opt::new(
+            Flag::Forward,
+            'N',
+            "forward",
+            "ignore patches that appear to be reversed or already applied",
+        ),
+        Opt::new(Flag::Output, 'o', "output", "output patched files to FILE").takes("FILE"),
+        Opt::new(Flag::RejectFile, 'r', "reject-file", "output rejects to FILE").takes("FILE"),
+        Opt::new(Flag::Directory, 'd', "directory", "change the working directory to DIR first")
+            .takes("DIR"),
+        Opt::new(Flag::Backup, 'b', "backup", "back up the original contents of each file"),
+        Opt::new(
+            Flag::RemoveEmptyFiles,
+            'E',
+            "remove-empty-files",
+            "remove output files that are empty",
+        ),
+        Opt::new(Flag::IgnoreWhitespace, 'l', "ignore-whitespace", "ignore white space changes"),
+        Opt::new(Flag::Force, 'f', "force", "like -t, but assume patches are not reversed"),
+        Opt::new(Flag::Batch, 't', "batch", "ask no questions"),
+        Opt::new(Flag::Quiet, 's', "quiet", "work silently unless an error occurs"),
+        Opt::new(Flag::Unified, 'u', "unified", "interpret the patch as a unified diff"),
+        Opt::new(Flag::Normal, 'n', "normal", "interpret the patch as a normal diff"),
+        Opt::long(Flag::DryRun, "dry-run", "do not actually change any files"),
+        Opt::long(Flag::Verbose, "verbose", "accepted and ignored"),
+        Opt::long(Flag::Posix, "posix", "accepted and ignored"),
+        Opt::long(Flag::NoBackupIfMismatch, "no-backup-if-mismatch", "do not back up mismatches"),
     ],
     after: "Exit status is 0 if all hunks apply, 1 if some cannot be applied, 2 if trouble.",
     posix_order: false,
@@ -74,7 +117,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(exit) => return exit,
     };
-    if let Some(dir) = parsed.last('d') {
+    if let Some(dir) = parsed.last(Flag::Directory) {
         let target = ctx.path(dir);
         if let Err(e) = std::fs::read_dir(&target) {
             let text = strerror(&e);
@@ -83,48 +126,26 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
         ctx.cwd = target;
     }
-    let input =
-        parsed.last('i').or(parsed.operands.get(1).map(Vec::as_slice)).unwrap_or(b"-").to_vec();
-    let mut text = Vec::new();
-    let read = if input == b"-" {
-        ctx.stdin.read_to_end(&mut text).map(drop)
-    } else {
-        std::fs::read(ctx.path(&input)).map(|t| text = t)
+    let mut patches = match read(ctx, &parsed) {
+        Ok(patches) => patches,
+        Err(exit) => return exit,
     };
-    if let Err(e) = read {
-        let why = strerror(&e);
-        ctx.error_bytes(&[b"**** Can't open patch file ", &input, b" : ", why.as_bytes()]);
-        return Exit::USAGE;
-    }
-    let mut patches = match parse(&text) {
-        Ok(p) if !p.is_empty() => p,
-        Ok(_) => {
-            if text.is_empty() {
-                return Exit::SUCCESS;
-            }
-            ctx.error("**** Only garbage was found in the patch input.");
-            return Exit::USAGE;
-        }
-        Err(message) => {
-            ctx.error(format_args!("**** {message}"));
-            return Exit::USAGE;
-        }
-    };
-    if parsed.has('R') {
+    if parsed.has(Flag::Reverse) {
         patches.iter_mut().for_each(reverse);
     }
-    let number = |id: char| parsed.last(id).and_then(|t| std::str::from_utf8(t).ok()?.parse().ok());
+    let number =
+        |flag: Flag| parsed.last(flag).and_then(|t| std::str::from_utf8(t).ok()?.parse().ok());
     let job = Job {
-        strip: number('p'),
-        fuzz: number('F').unwrap_or(2),
-        force: parsed.has('f'),
-        output: parsed.last('o').map(<[u8]>::to_vec),
-        reject: parsed.last('r').map(<[u8]>::to_vec),
-        backup: parsed.has('b'),
-        remove_empty: parsed.has('E'),
-        loose: parsed.has('l'),
-        quiet: parsed.has('s'),
-        dry: parsed.has('D'),
+        strip: number(Flag::Strip),
+        fuzz: number(Flag::Fuzz).unwrap_or(2),
+        force: parsed.has(Flag::Force),
+        output: parsed.last(Flag::Output).map(<[u8]>::to_vec),
+        reject: parsed.last(Flag::RejectFile).map(<[u8]>::to_vec),
+        backup: parsed.has(Flag::Backup),
+        remove_empty: parsed.has(Flag::RemoveEmptyFiles),
+        loose: parsed.has(Flag::IgnoreWhitespace),
+        quiet: parsed.has(Flag::Quiet),
+        dry: parsed.has(Flag::DryRun),
     };
     let target = parsed.operands.first().map(Vec::as_slice);
     let mut status = 0;
@@ -139,6 +160,35 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
     }
     Exit(status)
+}
+
+/// The patches of the input. Without any there is a status to end with.
+fn read(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Vec<FilePatch>, Exit> {
+    let operand = parsed.operands.get(1).map(Vec::as_slice);
+    let input = parsed.last(Flag::Input).or(operand).unwrap_or(b"-");
+    let mut text = Vec::new();
+    let read = if input == b"-" {
+        ctx.stdin.read_to_end(&mut text).map(drop)
+    } else {
+        std::fs::read(ctx.path(input)).map(|t| text = t)
+    };
+    if let Err(e) = read {
+        let why = strerror(&e);
+        ctx.error_bytes(&[b"**** Can't open patch file ", input, b" : ", why.as_bytes()]);
+        return Err(Exit::USAGE);
+    }
+    match parse(&text) {
+        Ok(p) if !p.is_empty() => Ok(p),
+        Ok(_) if text.is_empty() => Err(Exit::SUCCESS),
+        Ok(_) => {
+            ctx.error("**** Only garbage was found in the patch input.");
+            Err(Exit::USAGE)
+        }
+        Err(message) => {
+            ctx.error(format_args!("**** {message}"));
+            Err(Exit::USAGE)
+        }
+    }
 }
 
 struct Job {

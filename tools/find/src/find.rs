@@ -71,6 +71,7 @@ Actions:
       -execdir COMMAND ; -execdir COMMAND {} + -okdir COMMAND ;
 ";
 
+/// Runs `find`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let mut settings = Settings::new(ctx);
     let mut rest = args;

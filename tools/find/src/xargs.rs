@@ -26,82 +26,52 @@ use runner::{Limits, Runner};
 const DEFAULT_CHARS: usize = 128 * 1024;
 const MAX_CHARS: usize = 2 * 1024 * 1024 - 4096;
 
-mod id {
-    pub const SHOW_LIMITS: char = '\u{1}';
-    pub const SLOT_VAR: char = '\u{2}';
+/// The options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flag {
+    Null,
+    ArgFile,
+    Delimiter,
+    Eof,
+    Replace,
+    MaxLines,
+    /// `-L`, which messages tell from `-l`.
+    Lines,
+    MaxArgs,
+    OpenTty,
+    MaxProcs,
+    Interactive,
+    ProcessSlotVar,
+    NoRunIfEmpty,
+    MaxChars,
+    ShowLimits,
+    Verbose,
+    Exit,
 }
 
-const SPEC: Spec = Spec {
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... COMMAND [INITIAL-ARGS]...",
     about: "Run COMMAND with arguments INITIAL-ARGS and more arguments read from input.",
     options: &[
-        Opt::flag(
-            '0',
-            "null",
-            "items are separated by a null, not whitespace;\n                              disables quote and backslash processing and\n                              logical EOF processing",
-        ),
-        Opt::value('a', "arg-file", "FILE", "read arguments from FILE, not standard input"),
-        Opt::value(
-            'd',
-            "delimiter",
-            "CHARACTER",
-            "items in input stream are separated by CHARACTER, not by whitespace",
-        ),
-        Opt::value(
-            'E',
-            "",
-            "END",
-            "set logical EOF string; if END occurs as a line of input,\n                              the rest of the input is ignored",
-        ),
-        Opt::optional(
-            'e',
-            "eof",
-            "END",
-            "equivalent to -E END if END is specified;\n                              otherwise, there is no end-of-file string",
-        ),
-        Opt::value('I', "", "R", "same as --replace=R"),
-        Opt::optional(
-            'i',
-            "replace",
-            "R",
-            "replace R in INITIAL-ARGS with names read from input, split\n                              at newlines; if R is unspecified, assume {}",
-        ),
-        Opt::value(
-            'L',
-            "",
-            "MAX-LINES",
-            "use at most MAX-LINES non-blank input lines per command line",
-        ),
-        Opt::optional(
-            'l',
-            "max-lines",
-            "MAX-LINES",
-            "similar to -L but defaults to at most one non-blank\n                              input line if MAX-LINES is not specified",
-        ),
-        Opt::value('n', "max-args", "MAX-ARGS", "use at most MAX-ARGS arguments per command line"),
-        Opt::flag(
-            'o',
-            "open-tty",
-            "reopen stdin as /dev/tty in the child process\n                              before executing the command",
-        ),
-        Opt::value('P', "max-procs", "MAX-PROCS", "run at most MAX-PROCS processes at a time"),
-        Opt::flag('p', "interactive", "prompt before running commands"),
-        Opt::value(
-            id::SLOT_VAR,
-            "process-slot-var",
-            "VAR",
-            "set environment variable VAR in child processes",
-        )
-        .long_only(),
-        Opt::flag(
-            'r',
-            "no-run-if-empty",
-            "if there are no arguments, then do not run COMMAND;\n                              if this option is not given, COMMAND will be\n                              run at least once",
-        ),
-        Opt::value('s', "max-chars", "MAX-CHARS", "limit length of command line to MAX-CHARS"),
-        Opt::flag(id::SHOW_LIMITS, "show-limits", "show limits on command-line length").long_only(),
-        Opt::flag('t', "verbose", "print commands before executing them"),
-        Opt::flag('x', "exit", "exit if the size (see -s) is exceeded"),
+        Opt::new(Flag::Null, '0', "null", "items are separated by a null, not whitespace;\n                              disables quote and backslash processing and\n                              logical EOF processing"),
+        Opt::new(Flag::ArgFile, 'a', "arg-file", "read arguments from FILE, not standard input").takes("FILE"),
+        Opt::new(Flag::Delimiter, 'd', "delimiter", "items in input stream are separated by CHARACTER, not by whitespace").takes("CHARACTER"),
+        Opt::new(Flag::Eof, 'E', "", "set logical EOF string; if END occurs as a line of input,\n                              the rest of the input is ignored").takes("END"),
+        Opt::new(Flag::Eof, 'e', "eof", "equivalent to -E END if END is specified;\n                              otherwise, there is no end-of-file string").may_take("END"),
+        Opt::new(Flag::Replace, 'I', "", "same as --replace=R").takes("R"),
+        Opt::new(Flag::Replace, 'i', "replace", "replace R in INITIAL-ARGS with names read from input, split\n                              at newlines; if R is unspecified, assume {}").may_take("R"),
+        Opt::new(Flag::Lines, 'L', "", "use at most MAX-LINES non-blank input lines per command line").takes("MAX-LINES"),
+        Opt::new(Flag::MaxLines, 'l', "max-lines", "similar to -L but defaults to at most one non-blank\n                              input line if MAX-LINES is not specified").may_take("MAX-LINES"),
+        Opt::new(Flag::MaxArgs, 'n', "max-args", "use at most MAX-ARGS arguments per command line").takes("MAX-ARGS"),
+        Opt::new(Flag::OpenTty, 'o', "open-tty", "reopen stdin as /dev/tty in the child process\n                              before executing the command"),
+        Opt::new(Flag::MaxProcs, 'P', "max-procs", "run at most MAX-PROCS processes at a time").takes("MAX-PROCS"),
+        Opt::new(Flag::Interactive, 'p', "interactive", "prompt before running commands"),
+        Opt::long(Flag::ProcessSlotVar, "process-slot-var", "set environment variable VAR in child processes").takes("VAR"),
+        Opt::new(Flag::NoRunIfEmpty, 'r', "no-run-if-empty", "if there are no arguments, then do not run COMMAND;\n                              if this option is not given, COMMAND will be\n                              run at least once"),
+        Opt::new(Flag::MaxChars, 's', "max-chars", "limit length of command line to MAX-CHARS").takes("MAX-CHARS"),
+        Opt::long(Flag::ShowLimits, "show-limits", "show limits on command-line length"),
+        Opt::new(Flag::Verbose, 't', "verbose", "print commands before executing them"),
+        Opt::new(Flag::Exit, 'x', "exit", "exit if the size (see -s) is exceeded"),
     ],
     after: "",
     posix_order: true,
@@ -118,6 +88,7 @@ struct Config {
     exit_if_large: bool,
 }
 
+/// Runs `xargs`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let parsed = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
         Ok(parsed) => parsed,
@@ -127,11 +98,11 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(config) => config,
         Err(exit) => return exit,
     };
-    let procs = match number(ctx, &parsed, 'P', 0) {
-        Ok(n) => n.unwrap_or(1),
+    let procs = match procs(ctx, &parsed) {
+        Ok(n) => n,
         Err(exit) => return exit,
     };
-    if parsed.has(id::SHOW_LIMITS) {
+    if parsed.has(Flag::ShowLimits) {
         show_limits(ctx, config.chars);
     }
     let (reader, child_stdin) = match open(ctx, &parsed) {
@@ -152,9 +123,9 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     runner.replace = config.replace.clone();
     runner.stdin = child_stdin;
     runner.procs = usize::try_from(procs).unwrap_or(usize::MAX);
-    runner.verbose = parsed.has('t') || parsed.has('p');
-    runner.slot_var = parsed.last(id::SLOT_VAR).map(<[u8]>::to_vec);
-    if parsed.has('p') {
+    runner.verbose = parsed.has(Flag::Verbose) || parsed.has(Flag::Interactive);
+    runner.slot_var = parsed.last(Flag::ProcessSlotVar).map(<[u8]>::to_vec);
+    if parsed.has(Flag::Interactive) {
         match File::open("/dev/tty") {
             Ok(tty) => runner.prompt = Some(BufReader::new(tty)),
             Err(e) => {
@@ -164,7 +135,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
         }
     }
-    let run_if_empty = !parsed.has('r') && config.replace.is_none();
+    let run_if_empty = !parsed.has(Flag::NoRunIfEmpty) && config.replace.is_none();
     let items = Items::new(reader, config.splitting, config.eof);
     let result = feed(ctx, &mut runner, items, run_if_empty);
     let status = match result {
@@ -215,9 +186,9 @@ fn feed(
 }
 
 /// The reader of items, and what commands get as standard input.
-fn open(ctx: &mut Ctx<'_>, parsed: &Parsed) -> Result<(Box<dyn BufRead>, Stream), Exit> {
+fn open(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<(Box<dyn BufRead>, Stream), Exit> {
     let mut stdin = Stream::Null;
-    if parsed.has('o') {
+    if parsed.has(Flag::OpenTty) {
         match File::open("/dev/tty") {
             Ok(tty) => stdin = Stream::File(tty.into()),
             Err(e) => {
@@ -226,14 +197,14 @@ fn open(ctx: &mut Ctx<'_>, parsed: &Parsed) -> Result<(Box<dyn BufRead>, Stream)
             }
         }
     }
-    match parsed.last('a') {
+    match parsed.last(Flag::ArgFile) {
         None | Some(b"-") => {
             let input = std::mem::replace(&mut ctx.stdin, Input::new(Source::Closed));
             Ok((Box::new(input), stdin))
         }
         Some(name) => match File::open(ctx.path(name)) {
             Ok(file) => {
-                if !parsed.has('o') {
+                if !parsed.has(Flag::OpenTty) {
                     stdin = Stream::Inherit;
                 }
                 Ok((Box::new(BufReader::with_capacity(64 * 1024, file)), stdin))
@@ -249,7 +220,7 @@ fn open(ctx: &mut Ctx<'_>, parsed: &Parsed) -> Result<(Box<dyn BufRead>, Stream)
 }
 
 /// Of `-I`, `-L` and `-n` the last one counts.
-fn configure(ctx: &mut Ctx<'_>, parsed: &Parsed) -> Result<Config, Exit> {
+fn configure(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Config, Exit> {
     let mut config = Config {
         splitting: Splitting::Words,
         eof: None,
@@ -257,69 +228,81 @@ fn configure(ctx: &mut Ctx<'_>, parsed: &Parsed) -> Result<Config, Exit> {
         lines: None,
         args: None,
         chars: DEFAULT_CHARS,
-        exit_if_large: parsed.has('x'),
+        exit_if_large: parsed.has(Flag::Exit),
     };
     for (option, value) in &parsed.options {
-        let value = value.as_deref();
+        config.option(ctx, *option, value.as_deref())?;
+    }
+    config.settle();
+    Ok(config)
+}
+
+impl Config {
+    /// What one option says of how input is cut and how long commands may be.
+    fn option(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        option: Flag,
+        value: Option<&[u8]>,
+    ) -> Result<(), Exit> {
         match option {
-            '0' => config.splitting = Splitting::Byte(0),
-            'd' => match delimiter(value.unwrap_or_default()) {
-                Ok(byte) => config.splitting = Splitting::Byte(byte),
+            Flag::Null => self.splitting = Splitting::Byte(0),
+            Flag::Delimiter => match delimiter(value.unwrap_or_default()) {
+                Ok(byte) => self.splitting = Splitting::Byte(byte),
                 Err(message) => {
                     ctx.error(message);
                     return Err(Exit::FAILURE);
                 }
             },
-            'E' | 'e' => config.eof = value.filter(|v| !v.is_empty()).map(<[u8]>::to_vec),
-            'I' | 'i' => {
-                exclude(ctx, &mut config.args, "--max-args", "--replace/-I/-i");
-                exclude(ctx, &mut config.lines, "--max-lines", "--replace/-I/-i");
-                config.replace = Some(value.unwrap_or(b"{}").to_vec());
+            Flag::Eof => self.eof = value.filter(|v| !v.is_empty()).map(<[u8]>::to_vec),
+            Flag::Replace => {
+                exclude(ctx, &mut self.args, "--max-args", "--replace/-I/-i");
+                exclude(ctx, &mut self.lines, "--max-lines", "--replace/-I/-i");
+                self.replace = Some(value.unwrap_or(b"{}").to_vec());
             }
-            'L' | 'l' => {
-                exclude(ctx, &mut config.args, "--max-args", "-L");
-                exclude(ctx, &mut config.replace, "--replace", "-L");
-                config.lines = Some(match value {
-                    Some(text) => positive(ctx, text, *option, 1)?,
+            Flag::Lines | Flag::MaxLines => {
+                exclude(ctx, &mut self.args, "--max-args", "-L");
+                exclude(ctx, &mut self.replace, "--replace", "-L");
+                let letter = if option == Flag::Lines { 'L' } else { 'l' };
+                self.lines = Some(match value {
+                    Some(text) => at_least(ctx, text, letter, 1)?,
                     None => 1,
                 });
             }
-            'n' => {
-                let n = positive(ctx, value.unwrap_or_default(), 'n', 1)?;
-                exclude(ctx, &mut config.lines, "--max-lines", "--max-args/-n");
+            Flag::MaxArgs => {
+                let n = at_least(ctx, value.unwrap_or_default(), 'n', 1)?;
+                exclude(ctx, &mut self.lines, "--max-lines", "--max-args/-n");
                 // GNU lets `-I{} -n1` be.
-                if config.replace.is_some() && n == 1 {
-                    continue;
+                if self.replace.is_none() || n != 1 {
+                    exclude(ctx, &mut self.replace, "--replace", "--max-args/-n");
+                    self.args = Some(n);
                 }
-                exclude(ctx, &mut config.replace, "--replace", "--max-args/-n");
-                config.args = Some(n);
             }
-            's' => {
-                let n = positive(ctx, value.unwrap_or_default(), 's', 1)?;
+            Flag::MaxChars => {
+                let n = at_least(ctx, value.unwrap_or_default(), 's', 1)?;
                 let n = usize::try_from(n).unwrap_or(usize::MAX);
                 if n > MAX_CHARS {
                     ctx.error(format_args!(
                         "warning: value {n} for -s option is too large, using {MAX_CHARS} instead"
                     ));
                 }
-                config.chars = n.min(MAX_CHARS);
+                self.chars = n.min(MAX_CHARS);
             }
             _ => {}
         }
+        Ok(())
     }
-    if config.replace.is_some() {
-        config.exit_if_large = true;
-        if config.splitting == Splitting::Words {
-            config.splitting = Splitting::Lines;
+
+    /// What options say together.
+    fn settle(&mut self) {
+        self.exit_if_large |= self.replace.is_some() || self.lines.is_some();
+        if self.replace.is_some() && self.splitting == Splitting::Words {
+            self.splitting = Splitting::Lines;
+        }
+        if matches!(self.splitting, Splitting::Byte(_)) {
+            self.eof = None;
         }
     }
-    if config.lines.is_some() {
-        config.exit_if_large = true;
-    }
-    if matches!(config.splitting, Splitting::Byte(_)) {
-        config.eof = None;
-    }
-    Ok(config)
 }
 
 /// Forgets an option that a later one excludes.
@@ -331,17 +314,13 @@ fn exclude<T>(ctx: &mut Ctx<'_>, earlier: &mut Option<T>, old: &str, new: &str) 
     }
 }
 
-fn number(ctx: &mut Ctx<'_>, parsed: &Parsed, id: char, least: u64) -> Result<Option<u64>, Exit> {
-    match parsed.last(id) {
-        Some(text) => {
-            let text = text.to_vec();
-            positive(ctx, &text, id, least).map(Some)
-        }
-        None => Ok(None),
-    }
+/// How many commands run at once; 0 for as many as possible.
+fn procs(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<u64, Exit> {
+    parsed.last(Flag::MaxProcs).map_or(Ok(1), |text| at_least(ctx, text, 'P', 0))
 }
 
-fn positive(ctx: &mut Ctx<'_>, text: &[u8], option: char, least: u64) -> Result<u64, Exit> {
+/// The number that an option has.
+fn at_least(ctx: &mut Ctx<'_>, text: &[u8], option: char, least: u64) -> Result<u64, Exit> {
     let shown = String::from_utf8_lossy(text);
     let message = match shown.trim_start().parse::<i64>() {
         Ok(n) if u64::try_from(n).is_ok_and(|n| n >= least) => {

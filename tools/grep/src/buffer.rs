@@ -5,6 +5,7 @@ use std::io::{self, Read};
 /// Bytes read at once; a longer line makes the buffer grow.
 const CHUNK: usize = 128 * 1024;
 
+/// A window of the input that ends with a whole line.
 pub struct Buffer {
     data: Vec<u8>,
     /// Valid bytes of `data`.
@@ -20,6 +21,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
+    /// An empty window that uses memory again, for an input of which `limit` bytes are read at most.
     pub fn new(reuse: Vec<u8>, limit: u64) -> Buffer {
         Buffer { data: reuse, filled: 0, lines_end: 0, base: 0, ended: false, limit }
     }

@@ -85,12 +85,14 @@ impl Colors {
         self.end(out);
     }
 
+    /// Begins a colour.
     pub fn start(&self, out: &mut Vec<u8>, color: &[u8]) {
         out.extend_from_slice(b"\x1b[");
         out.extend_from_slice(color);
         out.extend_from_slice(if self.no_erase { b"m" } else { b"m\x1b[K" });
     }
 
+    /// Ends it.
     pub fn end(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(if self.no_erase { b"\x1b[m" } else { b"\x1b[m\x1b[K" });
     }

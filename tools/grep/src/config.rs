@@ -49,6 +49,7 @@ pub struct FileRule {
     pub include: bool,
 }
 
+/// All that the command line asks for, but patterns and files.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub syntax: Syntax,

@@ -11,6 +11,7 @@ use crate::config::Config;
 /// Backtracking steps of one search.
 const LIMIT: usize = 10_000_000;
 
+/// A pattern of `-P`.
 pub struct Perl {
     regex: Regex,
     /// Bytes before a match that the engine must see: a leading look-behind was turned
@@ -20,6 +21,7 @@ pub struct Perl {
 }
 
 impl Perl {
+    /// Compiles the one pattern; the error is the text to report.
     pub fn new(patterns: &[Vec<u8>], config: &Config) -> Result<Perl, String> {
         let pattern = match patterns {
             [] => return Err("the -P option only supports a single pattern".to_string()),
@@ -53,6 +55,7 @@ impl Perl {
         Ok(Perl { regex, behind, gave_up: Cell::new(false) })
     }
 
+    /// The first match in a line at or after `at`.
     pub fn find(&self, line: &[u8], at: usize) -> Option<(usize, usize)> {
         match self.regex.find_from_pos(line, at.saturating_sub(self.behind)) {
             Ok(found) => found.map(|m| (m.start(), m.end())),
@@ -63,6 +66,7 @@ impl Perl {
         }
     }
 
+    /// The beginning of the first line at or after `from` that has a match.
     pub fn hit(&self, text: &[u8], from: usize, end: u8) -> Option<usize> {
         let mut at = from;
         while at <= text.len() {
@@ -76,6 +80,7 @@ impl Perl {
         None
     }
 
+    /// Whether a search since the last call took too many steps.
     pub fn gave_up(&self) -> bool {
         self.gave_up.replace(false)
     }

@@ -59,6 +59,7 @@ struct State<'p, 'a> {
 }
 
 impl Searcher {
+    /// A searcher that has printed nothing yet.
     pub fn new() -> Searcher {
         Searcher { memory: Vec::new(), printed: false }
     }
@@ -83,23 +84,7 @@ impl Searcher {
         printer: &mut Printer<'a>,
     ) -> Result<Outcome, SearchError> {
         let config = printer.config;
-        let mut state = State {
-            config,
-            matcher: printer.matcher,
-            printer,
-            printed: &mut self.printed,
-            selected: 0,
-            stop_at_first: !matches!(config.mode, Mode::Lines | Mode::Count),
-            show: config.mode == Mode::Lines,
-            after_left: 0,
-            last_printed: 0,
-            counted: 0,
-            counted_to: 0,
-            base: 0,
-            encoding_error: false,
-            draining: false,
-            after_last: 0,
-        };
+        let mut state = State::new(printer, &mut self.printed);
         let mut outcome = Outcome::default();
         // Lines selected before the first NUL.
         let mut text_lines = None;
@@ -139,6 +124,29 @@ impl Searcher {
             outcome.unread = Some(buffer.unread_since(state.after_last));
         }
         Ok(outcome)
+    }
+}
+
+impl<'p, 'a> State<'p, 'a> {
+    fn new(printer: &'p mut Printer<'a>, printed: &'p mut bool) -> State<'p, 'a> {
+        let config = printer.config;
+        State {
+            config,
+            matcher: printer.matcher,
+            printer,
+            printed,
+            selected: 0,
+            stop_at_first: !matches!(config.mode, Mode::Lines | Mode::Count),
+            show: config.mode == Mode::Lines,
+            after_left: 0,
+            last_printed: 0,
+            counted: 0,
+            counted_to: 0,
+            base: 0,
+            encoding_error: false,
+            draining: false,
+            after_last: 0,
+        }
     }
 }
 

@@ -46,6 +46,7 @@ pub struct Documents {
 }
 
 impl Documents {
+    /// The inputs that the options name.
     pub fn new(ctx: &mut Ctx<'_>, options: &Options, streams: Rc<Streams>) -> Documents {
         let mut waiting: VecDeque<Source> = options
             .files

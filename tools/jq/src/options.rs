@@ -37,6 +37,34 @@ pub struct Options {
     pub library: Vec<Vec<u8>>,
 }
 
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            filter: Vec::new(),
+            filter_file: None,
+            files: Vec::new(),
+            null_input: false,
+            raw_input: false,
+            slurp: false,
+            raw_output: false,
+            join_output: false,
+            nul_output: false,
+            ascii: false,
+            sort_keys: false,
+            color: false,
+            indent: Indent::Spaces(2),
+            exit_status: false,
+            seq: false,
+            stream: false,
+            stream_errors: false,
+            unbuffered: false,
+            named: Vec::new(),
+            positional: Vec::new(),
+            library: Vec::new(),
+        }
+    }
+}
+
 /// Usage text, as jq prints it for `-h`.
 pub const HELP: &str = "\
 Usage:\tjq [OPTIONS] FILTER [FILES...]
@@ -98,160 +126,218 @@ enum Positional {
     Json,
 }
 
+/// The options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flag {
+    NullInput,
+    RawInput,
+    Slurp,
+    Compact,
+    RawOutput,
+    RawOutput0,
+    JoinOutput,
+    Ascii,
+    SortKeys,
+    Color,
+    Monochrome,
+    Tab,
+    Indent,
+    Unbuffered,
+    Stream,
+    StreamErrors,
+    Seq,
+    FromFile,
+    LibraryPath,
+    Arg,
+    ArgJson,
+    SlurpFile,
+    RawFile,
+    Args,
+    JsonArgs,
+    ExitStatus,
+    Version,
+    Help,
+    /// Accepted without effect.
+    Nothing,
+}
+
+/// Letter and long name of each option.
+const FLAGS: &[(Option<u8>, &str, Flag)] = &[
+    (Some(b'n'), "null-input", Flag::NullInput),
+    (Some(b'R'), "raw-input", Flag::RawInput),
+    (Some(b's'), "slurp", Flag::Slurp),
+    (Some(b'c'), "compact-output", Flag::Compact),
+    (Some(b'r'), "raw-output", Flag::RawOutput),
+    (None, "raw-output0", Flag::RawOutput0),
+    (Some(b'j'), "join-output", Flag::JoinOutput),
+    (Some(b'a'), "ascii-output", Flag::Ascii),
+    (Some(b'S'), "sort-keys", Flag::SortKeys),
+    (Some(b'C'), "color-output", Flag::Color),
+    (Some(b'M'), "monochrome-output", Flag::Monochrome),
+    (None, "tab", Flag::Tab),
+    (None, "indent", Flag::Indent),
+    (None, "unbuffered", Flag::Unbuffered),
+    (None, "stream", Flag::Stream),
+    (None, "stream-errors", Flag::StreamErrors),
+    (None, "seq", Flag::Seq),
+    (Some(b'f'), "from-file", Flag::FromFile),
+    (Some(b'L'), "library-path", Flag::LibraryPath),
+    (None, "arg", Flag::Arg),
+    (None, "argjson", Flag::ArgJson),
+    (None, "slurpfile", Flag::SlurpFile),
+    (None, "rawfile", Flag::RawFile),
+    (None, "args", Flag::Args),
+    (None, "jsonargs", Flag::JsonArgs),
+    (Some(b'e'), "exit-status", Flag::ExitStatus),
+    (Some(b'V'), "version", Flag::Version),
+    (Some(b'h'), "help", Flag::Help),
+    (Some(b'b'), "binary", Flag::Nothing),
+    (None, "build-configuration", Flag::Nothing),
+    (None, "debug-dump-disasm", Flag::Nothing),
+    (None, "debug-trace", Flag::Nothing),
+];
+
+/// The command line while it is read.
+struct Reader<'a> {
+    options: Options,
+    filter: Option<Vec<u8>>,
+    from_file: bool,
+    positional: Positional,
+    rest: std::slice::Iter<'a, Vec<u8>>,
+}
+
 /// Parses the command line; `Err` after a message or help.
 pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
-    let mut o = Options {
-        filter: Vec::new(),
-        filter_file: None,
-        files: Vec::new(),
-        null_input: false,
-        raw_input: false,
-        slurp: false,
-        raw_output: false,
-        join_output: false,
-        nul_output: false,
-        ascii: false,
-        sort_keys: false,
-        color: false,
-        indent: Indent::Spaces(2),
-        exit_status: false,
-        seq: false,
-        stream: false,
-        stream_errors: false,
-        unbuffered: false,
-        named: Vec::new(),
-        positional: Vec::new(),
-        library: Vec::new(),
+    let mut reader = Reader {
+        options: Options::default(),
+        filter: None,
+        from_file: false,
+        positional: Positional::Files,
+        rest: args.iter(),
     };
-    let mut filter = None;
-    let mut from_file = false;
-    let mut positional = Positional::Files;
     let mut only_operands = false;
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
+    while let Some(arg) = reader.rest.next() {
         // A negative number is a program.
         let optional = |c: &u8| *c == b'-' || c.is_ascii_alphabetic();
-        let operand =
-            only_operands || arg.first() != Some(&b'-') || !arg.get(1).is_some_and(optional);
-        if operand {
-            match (filter.is_none(), positional) {
-                (true, _) => filter = Some(arg.clone()),
-                (false, Positional::Files) => o.files.push(arg.clone()),
-                (false, Positional::Strings) => o.positional.push(Value::bytes(arg.clone())),
-                (false, Positional::Json) => match json::parse_one(arg) {
-                    Ok(v) => o.positional.push(v),
-                    Err(_) => {
-                        let text = String::from_utf8_lossy(arg).into_owned();
-                        return Err(bad(
-                            ctx,
-                            &format!("Invalid JSON text passed to --jsonargs: {text}"),
-                        ));
-                    }
-                },
+        if only_operands || arg.first() != Some(&b'-') || !arg.get(1).is_some_and(optional) {
+            reader.operand(ctx, arg)?;
+        } else if arg == b"--" {
+            only_operands = true;
+        } else if let Some(long) = arg.strip_prefix(b"--") {
+            let found = FLAGS.iter().find(|(_, name, _)| name.as_bytes() == long);
+            let (.., flag) = found.ok_or_else(|| unknown(ctx, arg))?;
+            reader.flag(ctx, *flag, arg)?;
+        } else {
+            for letter in &arg[1..] {
+                let found = FLAGS.iter().find(|(short, ..)| *short == Some(*letter));
+                let (.., flag) = found.ok_or_else(|| unknown(ctx, arg))?;
+                reader.flag(ctx, *flag, arg)?;
+                if *flag == Flag::LibraryPath {
+                    break;
+                }
             }
-            continue;
         }
-        let mut next = |ctx: &mut Ctx<'_>, n: usize| -> Result<Vec<Vec<u8>>, Exit> {
-            let got: Vec<Vec<u8>> = args.by_ref().take(n).cloned().collect();
-            if got.len() == n {
-                return Ok(got);
+    }
+    finish(ctx, reader.options, reader.filter, reader.from_file)
+}
+
+impl Reader<'_> {
+    /// The filter, or what follows it.
+    fn operand(&mut self, ctx: &mut Ctx<'_>, arg: &[u8]) -> Result<(), Exit> {
+        match self.positional {
+            _ if self.filter.is_none() => self.filter = Some(arg.to_vec()),
+            Positional::Files => self.options.files.push(arg.to_vec()),
+            Positional::Strings => self.options.positional.push(Value::bytes(arg.to_vec())),
+            Positional::Json => match json::parse_one(arg) {
+                Ok(value) => self.options.positional.push(value),
+                Err(_) => {
+                    let text = String::from_utf8_lossy(arg);
+                    let message = format!("Invalid JSON text passed to --jsonargs: {text}");
+                    return Err(bad(ctx, &message));
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// What an option says, which was written as `arg`.
+    fn flag(&mut self, ctx: &mut Ctx<'_>, flag: Flag, arg: &[u8]) -> Result<(), Exit> {
+        let o = &mut self.options;
+        match flag {
+            Flag::NullInput => o.null_input = true,
+            Flag::RawInput => o.raw_input = true,
+            Flag::Slurp => o.slurp = true,
+            Flag::Compact => o.indent = Indent::None,
+            Flag::RawOutput => o.raw_output = true,
+            Flag::RawOutput0 => (o.raw_output, o.nul_output) = (true, true),
+            Flag::JoinOutput => (o.raw_output, o.join_output) = (true, true),
+            Flag::Ascii => o.ascii = true,
+            Flag::SortKeys => o.sort_keys = true,
+            Flag::Color => o.color = true,
+            Flag::Monochrome => o.color = false,
+            Flag::Tab => o.indent = Indent::Tab,
+            Flag::Unbuffered => o.unbuffered = true,
+            Flag::Stream => o.stream = true,
+            Flag::StreamErrors => (o.stream, o.stream_errors) = (true, true),
+            Flag::Seq => o.seq = true,
+            Flag::ExitStatus => o.exit_status = true,
+            Flag::FromFile => self.from_file = true,
+            Flag::Args => self.positional = Positional::Strings,
+            Flag::JsonArgs => self.positional = Positional::Json,
+            Flag::Help => return Err(help(ctx)),
+            Flag::Version => return Err(version(ctx)),
+            Flag::Nothing => {}
+            Flag::Indent => {
+                let [columns] = self.parameters(ctx, arg)?;
+                self.options.indent = indent(ctx, &columns)?;
             }
-            let name = String::from_utf8_lossy(arg).into_owned();
-            let what = match name.as_str() {
+            Flag::LibraryPath => {
+                let [path] = self.parameters(ctx, arg)?;
+                self.options.library.push(path);
+            }
+            Flag::Arg | Flag::ArgJson | Flag::SlurpFile | Flag::RawFile => {
+                let [name, text] = self.parameters(ctx, arg)?;
+                let value = match flag {
+                    Flag::Arg => Value::bytes(text),
+                    Flag::ArgJson => json::parse_one(&text)
+                        .map_err(|_| bad(ctx, "Invalid JSON text passed to --argjson"))?,
+                    _ => file_value(ctx, flag == Flag::RawFile, &name, &text)?,
+                };
+                bind(&mut self.options, &name, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// The words behind an option.
+    fn parameters<const N: usize>(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        arg: &[u8],
+    ) -> Result<[Vec<u8>; N], Exit> {
+        let words: Vec<Vec<u8>> = self.rest.by_ref().take(N).cloned().collect();
+        <[Vec<u8>; N]>::try_from(words).map_err(|_| {
+            let name = String::from_utf8_lossy(arg);
+            let what = match &*name {
                 "--arg" => " (e.g. --arg varname value)",
                 "--argjson" => " (e.g. --argjson varname text)",
                 "--slurpfile" | "--rawfile" => " (e.g. --rawfile varname filename)",
                 _ => "",
             };
-            let count = if n == 1 { "one parameter" } else { "two parameters" };
-            Err(bad(ctx, &format!("{name} takes {count}{what}")))
-        };
-        let Some(long) = arg.strip_prefix(b"--") else {
-            for &c in &arg[1..] {
-                match c {
-                    b'n' => o.null_input = true,
-                    b'R' => o.raw_input = true,
-                    b's' => o.slurp = true,
-                    b'c' => o.indent = Indent::None,
-                    b'r' => o.raw_output = true,
-                    b'j' => (o.raw_output, o.join_output) = (true, true),
-                    b'a' => o.ascii = true,
-                    b'S' => o.sort_keys = true,
-                    b'C' => o.color = true,
-                    b'M' => o.color = false,
-                    b'e' => o.exit_status = true,
-                    b'f' => from_file = true,
-                    b'b' => {}
-                    b'L' => o.library.extend(next(ctx, 1)?),
-                    b'h' => return Err(help(ctx)),
-                    b'V' => return Err(version(ctx)),
-                    _ => return Err(unknown(ctx, arg)),
-                }
-                if c == b'L' {
-                    break;
-                }
-            }
-            continue;
-        };
-        match long {
-            b"" => only_operands = true,
-            b"null-input" => o.null_input = true,
-            b"raw-input" => o.raw_input = true,
-            b"slurp" => o.slurp = true,
-            b"compact-output" => o.indent = Indent::None,
-            b"raw-output" => o.raw_output = true,
-            b"raw-output0" => (o.raw_output, o.nul_output) = (true, true),
-            b"join-output" => (o.raw_output, o.join_output) = (true, true),
-            b"ascii-output" => o.ascii = true,
-            b"sort-keys" => o.sort_keys = true,
-            b"color-output" => o.color = true,
-            b"monochrome-output" => o.color = false,
-            b"tab" => o.indent = Indent::Tab,
-            b"indent" => {
-                let text = next(ctx, 1)?;
-                let n = std::str::from_utf8(&text[0]).ok().and_then(|t| t.parse::<i64>().ok());
-                o.indent = match n {
-                    Some(0) => Indent::None,
-                    Some(n @ 1..=7) => Indent::Spaces(n as usize),
-                    Some(n) if n > 7 => {
-                        return Err(bad(ctx, "Cannot indent more than 7 characters"));
-                    }
-                    Some(_) => return Err(bad(ctx, "Cannot indent less than 0 characters")),
-                    None => return Err(bad(ctx, "--indent takes a number")),
-                };
-            }
-            b"unbuffered" => o.unbuffered = true,
-            b"stream" => o.stream = true,
-            b"stream-errors" => (o.stream, o.stream_errors) = (true, true),
-            b"seq" => o.seq = true,
-            b"exit-status" => o.exit_status = true,
-            b"from-file" => from_file = true,
-            b"library-path" => o.library.extend(next(ctx, 1)?),
-            b"arg" => {
-                let two = next(ctx, 2)?;
-                bind(&mut o, &two[0], Value::bytes(two[1].clone()));
-            }
-            b"argjson" => {
-                let two = next(ctx, 2)?;
-                match json::parse_one(&two[1]) {
-                    Ok(v) => bind(&mut o, &two[0], v),
-                    Err(_) => return Err(bad(ctx, "Invalid JSON text passed to --argjson")),
-                }
-            }
-            b"slurpfile" | b"rawfile" => {
-                let two = next(ctx, 2)?;
-                let value = file_value(ctx, long == b"rawfile", &two[0], &two[1])?;
-                bind(&mut o, &two[0], value);
-            }
-            b"args" => positional = Positional::Strings,
-            b"jsonargs" => positional = Positional::Json,
-            b"help" => return Err(help(ctx)),
-            b"version" => return Err(version(ctx)),
-            b"binary" | b"build-configuration" | b"debug-dump-disasm" | b"debug-trace" => {}
-            _ => return Err(unknown(ctx, arg)),
-        }
+            let count = if N == 1 { "one parameter" } else { "two parameters" };
+            bad(ctx, &format!("{name} takes {count}{what}"))
+        })
     }
-    finish(ctx, o, filter, from_file)
+}
+
+fn indent(ctx: &mut Ctx<'_>, columns: &[u8]) -> Result<Indent, Exit> {
+    match std::str::from_utf8(columns).ok().and_then(|t| t.parse::<i64>().ok()) {
+        Some(0) => Ok(Indent::None),
+        Some(n @ 1..=7) => Ok(Indent::Spaces(n as usize)),
+        Some(n) if n > 7 => Err(bad(ctx, "Cannot indent more than 7 characters")),
+        Some(_) => Err(bad(ctx, "Cannot indent less than 0 characters")),
+        None => Err(bad(ctx, "--indent takes a number")),
+    }
 }
 
 fn finish(

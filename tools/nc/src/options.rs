@@ -5,23 +5,48 @@ use std::time::Duration;
 use box_applet::opts::{Opt, Parsed, Spec};
 use thiserror::Error;
 
-pub(crate) const SPEC: Spec = Spec {
+/// The options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flag {
+    V4,
+    V6,
+    NoInput,
+    Keep,
+    Listen,
+    TellEnd,
+    Numeric,
+    Port,
+    Linger,
+    Datagrams,
+    Verbose,
+    Patience,
+    Scan,
+}
+
+pub(crate) const SPEC: Spec<Flag> = Spec {
     usage: "[-46dNnuvz] [-q SECONDS] [-w SECONDS] HOST PORT[-PORT]\n  or:  nc -l [-46dkNnuv] [-w SECONDS] [HOST] PORT",
     about: "Copy standard input to a connection and what comes from it to standard output. There are\nthe ports of this session on localhost, 127.0.0.0/8 and ::1, and no others.",
     options: &[
-        Opt::flag('4', "", "use IPv4 only"),
-        Opt::flag('6', "", "use IPv6 only"),
-        Opt::flag('d', "", "do not read standard input"),
-        Opt::flag('k', "", "with -l: go on listening after a connection"),
-        Opt::flag('l', "", "listen for a connection"),
-        Opt::flag('N', "", "tell the other side the end of the input, even of none"),
-        Opt::flag('n', "", "(no effect: no names are looked up)"),
-        Opt::value('p', "", "PORT", "with -l: the port to listen on"),
-        Opt::value('q', "", "SECONDS", "quit that long after the end of the input"),
-        Opt::flag('u', "", "use UDP"),
-        Opt::flag('v', "", "say what happens"),
-        Opt::value('w', "", "SECONDS", "give up a connect, or an idle connection, after that long"),
-        Opt::flag('z', "", "only see whether somebody listens"),
+        Opt::new(Flag::V4, '4', "", "use IPv4 only"),
+        Opt::new(Flag::V6, '6', "", "use IPv6 only"),
+        Opt::new(Flag::NoInput, 'd', "", "do not read standard input"),
+        Opt::new(Flag::Keep, 'k', "", "with -l: go on listening after a connection"),
+        Opt::new(Flag::Listen, 'l', "", "listen for a connection"),
+        Opt::new(Flag::TellEnd, 'N', "", "tell the other side the end of the input, even of none"),
+        Opt::new(Flag::Numeric, 'n', "", "(no effect: no names are looked up)"),
+        Opt::new(Flag::Port, 'p', "", "with -l: the port to listen on").takes("PORT"),
+        Opt::new(Flag::Linger, 'q', "", "quit that long after the end of the input")
+            .takes("SECONDS"),
+        Opt::new(Flag::Datagrams, 'u', "", "use UDP"),
+        Opt::new(Flag::Verbose, 'v', "", "say what happens"),
+        Opt::new(
+            Flag::Patience,
+            'w',
+            "",
+            "give up a connect, or an idle connection, after that long",
+        )
+        .takes("SECONDS"),
+        Opt::new(Flag::Scan, 'z', "", "only see whether somebody listens"),
     ],
     after: "Exit status: 0 if all went well, 1 if not.\n",
     posix_order: false,
@@ -87,9 +112,9 @@ fn seconds(word: Option<&[u8]>) -> Result<Option<Duration>, Wrong> {
 }
 
 impl Options {
-    pub(crate) fn new(p: &Parsed) -> Result<Options, Wrong> {
-        let listen = p.has('l');
-        let (host, ports) = match (p.operands.as_slice(), p.last('p')) {
+    pub(crate) fn new(p: &Parsed<Flag>) -> Result<Options, Wrong> {
+        let listen = p.has(Flag::Listen);
+        let (host, ports) = match (p.operands.as_slice(), p.last(Flag::Port)) {
             ([], Some(port)) if listen => (None, port),
             ([host], Some(port)) if listen => (Some(text(host)), port),
             ([port], None) if listen => (None, port.as_slice()),
@@ -102,18 +127,20 @@ impl Options {
             Some(at) if !listen => (port(&ports[..at])?, port(&ports[at + 1..])?),
             _ => (port(ports)?, port(ports)?),
         };
-        let only = p.last_of(&['4', '6']).map(|id| if id == '4' { Only::V4 } else { Only::V6 });
+        let only = p
+            .last_of(&[Flag::V4, Flag::V6])
+            .map(|id| if id == Flag::V4 { Only::V4 } else { Only::V6 });
         let options = Options {
             listen,
-            keep: p.has('k'),
-            scan: p.has('z'),
-            verbose: p.has('v'),
-            datagrams: p.has('u'),
-            reads_input: !p.has('d'),
-            tells_end: p.has('N'),
+            keep: p.has(Flag::Keep),
+            scan: p.has(Flag::Scan),
+            verbose: p.has(Flag::Verbose),
+            datagrams: p.has(Flag::Datagrams),
+            reads_input: !p.has(Flag::NoInput),
+            tells_end: p.has(Flag::TellEnd),
             only,
-            patience: seconds(p.last('w'))?,
-            linger: seconds(p.last('q'))?,
+            patience: seconds(p.last(Flag::Patience))?,
+            linger: seconds(p.last(Flag::Linger))?,
             host,
             first: first.min(last),
             last: first.max(last),

@@ -38,27 +38,62 @@ pub const APPLETS: &[Applet] = &[
     Applet::new("sed", run, "edit streams by a script of line commands"),
 ];
 
+/// The options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flag {
+    Quiet,
+    Debug,
+    Expression,
+    File,
+    FollowSymlinks,
+    InPlace,
+    LineLength,
+    Posix,
+    RegexpExtended,
+    Separate,
+    Sandbox,
+    Unbuffered,
+    NullData,
+}
+
 /// The options, once.
-const SPEC: Spec = Spec {
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... {script-only-if-no-other-script} [input-file]...",
     about: "Edit the lines of each file (or standard input) by a script, and print them.",
     options: &[
-        Opt::flag('n', "quiet", "suppress automatic printing of pattern space"),
-        Opt::flag('q', "silent", "the same").long_only(),
-        Opt::flag('D', "debug", "accepted").long_only(),
-        Opt::value('e', "expression", "SCRIPT", "add the script to the commands to be executed"),
-        Opt::value('f', "file", "FILE", "add the contents of FILE to the commands"),
-        Opt::flag('Y', "follow-symlinks", "follow symlinks when processing in place").long_only(),
-        Opt::optional('i', "in-place", "SUFFIX", "edit files in place (backup if SUFFIX given)"),
-        Opt::value('l', "line-length", "N", "desired line-wrap length for the `l' command"),
-        Opt::flag('p', "posix", "disable GNU extensions").long_only(),
-        Opt::flag('E', "regexp-extended", "use extended regular expressions"),
-        Opt::flag('r', "", "the same"),
-        Opt::flag('s', "separate", "consider files as separate, not as one stream"),
-        Opt::flag('X', "sandbox", "reject the e/r/w commands").long_only(),
-        Opt::flag('u', "unbuffered", "flush the output after each line"),
-        Opt::flag('z', "null-data", "separate lines by NUL characters"),
-        Opt::flag('Z', "zero-terminated", "the same").long_only(),
+        Opt::new(Flag::Quiet, 'n', "quiet", "suppress automatic printing of pattern space"),
+        Opt::long(Flag::Quiet, "silent", "the same"),
+        Opt::long(Flag::Debug, "debug", "accepted"),
+        Opt::new(
+            Flag::Expression,
+            'e',
+            "expression",
+            "add the script to the commands to be executed",
+        )
+        .takes("SCRIPT"),
+        Opt::new(Flag::File, 'f', "file", "add the contents of FILE to the commands").takes("FILE"),
+        Opt::long(
+            Flag::FollowSymlinks,
+            "follow-symlinks",
+            "follow symlinks when processing in place",
+        ),
+        Opt::new(Flag::InPlace, 'i', "in-place", "edit files in place (backup if SUFFIX given)")
+            .may_take("SUFFIX"),
+        Opt::new(
+            Flag::LineLength,
+            'l',
+            "line-length",
+            "desired line-wrap length for the `l' command",
+        )
+        .takes("N"),
+        Opt::long(Flag::Posix, "posix", "disable GNU extensions"),
+        Opt::new(Flag::RegexpExtended, 'E', "regexp-extended", "use extended regular expressions"),
+        Opt::new(Flag::RegexpExtended, 'r', "", "the same"),
+        Opt::new(Flag::Separate, 's', "separate", "consider files as separate, not as one stream"),
+        Opt::long(Flag::Sandbox, "sandbox", "reject the e/r/w commands"),
+        Opt::new(Flag::Unbuffered, 'u', "unbuffered", "flush the output after each line"),
+        Opt::new(Flag::NullData, 'z', "null-data", "separate lines by NUL characters"),
+        Opt::long(Flag::NullData, "zero-terminated", "the same"),
     ],
     after: "Without -e or -f the first operand is the script.",
     posix_order: false,
@@ -85,11 +120,11 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Err(exit) => return exit,
     };
     let utf8 = is_utf8(ctx);
-    let posix = parsed.has('p') || ctx.env.get(b"POSIXLY_CORRECT").is_some();
+    let posix = parsed.has(Flag::Posix) || ctx.env.get(b"POSIXLY_CORRECT").is_some();
     let dialect = Dialect {
-        extended: parsed.has('E') || parsed.has('r'),
-        posix: parsed.has('p'),
-        sandbox: parsed.has('X'),
+        extended: parsed.has(Flag::RegexpExtended),
+        posix: parsed.has(Flag::Posix),
+        sandbox: parsed.has(Flag::Sandbox),
         utf8,
     };
     let script = match parse::parse(&text, dialect) {
@@ -100,40 +135,43 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             return if e.offset.is_none() { Exit(4) } else { Exit::FAILURE };
         }
     };
-    let line_length = match parsed.last('l').map(|v| (v, std::str::from_utf8(v).ok())) {
-        None => 70,
-        Some((v, text)) => match text.and_then(|t| t.parse().ok()) {
-            Some(n) => n,
-            None => {
-                let shown = String::from_utf8_lossy(v).into_owned();
-                ctx.error(format_args!("invalid line length: {shown}"));
-                return Exit::FAILURE;
-            }
-        },
+    let line_length = match line_length(ctx, &parsed) {
+        Ok(n) => n,
+        Err(exit) => return exit,
     };
     let in_place = parsed
         .options
         .iter()
         .rev()
-        .find(|(id, _)| *id == 'i')
+        .find(|(id, _)| *id == Flag::InPlace)
         .map(|(_, v)| v.clone().unwrap_or_default());
     if in_place.is_some() && operands.is_empty() {
         ctx.error("no input files");
         return Exit(4);
     }
     let settings = Settings {
-        quiet: parsed.has('n') || parsed.has('q') || script.quiet,
-        separate: parsed.has('s'),
+        quiet: parsed.has(Flag::Quiet) || script.quiet,
+        separate: parsed.has(Flag::Separate),
         in_place,
-        follow: parsed.has('Y'),
-        unbuffered: parsed.has('u'),
-        null_data: parsed.has('z') || parsed.has('Z'),
+        follow: parsed.has(Flag::FollowSymlinks),
+        unbuffered: parsed.has(Flag::Unbuffered),
+        null_data: parsed.has(Flag::NullData),
         posix,
         utf8,
         line_length,
         files: operands,
     };
     Exit(machine::Machine::new(ctx, script, settings).run())
+}
+
+/// Where `l` breaks lines (`-l`).
+fn line_length(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<usize, Exit> {
+    let Some(text) = parsed.last(Flag::LineLength) else { return Ok(70) };
+    std::str::from_utf8(text).ok().and_then(|t| t.parse().ok()).ok_or_else(|| {
+        let shown = String::from_utf8_lossy(text).into_owned();
+        ctx.error(format_args!("invalid line length: {shown}"));
+        Exit::FAILURE
+    })
 }
 
 /// The character set of the locale: UTF-8 unless the environment says `C` or `POSIX`.
@@ -146,7 +184,7 @@ fn is_utf8(ctx: &Ctx<'_>) -> bool {
 /// Joins the script's pieces, in order, by newlines.
 fn script(
     ctx: &mut Ctx<'_>,
-    parsed: &Parsed,
+    parsed: &Parsed<Flag>,
     operands: &mut Vec<Vec<u8>>,
 ) -> Result<(Vec<u8>, Vec<Piece>), Exit> {
     let mut text = Vec::new();
@@ -164,11 +202,11 @@ fn script(
     for (id, value) in &parsed.options {
         let Some(value) = value else { continue };
         match id {
-            'e' => {
+            Flag::Expression => {
                 given = true;
                 add(value, None);
             }
-            'f' => {
+            Flag::File => {
                 given = true;
                 let mut body = Vec::new();
                 let read = if value == b"-" || value == b"/dev/stdin" {

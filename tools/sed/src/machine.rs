@@ -92,6 +92,7 @@ pub struct Machine<'c, 'a> {
 }
 
 impl<'c, 'a> Machine<'c, 'a> {
+    /// A machine before its first cycle.
     pub fn new(ctx: &'c mut Ctx<'a>, script: Script, settings: Settings) -> Machine<'c, 'a> {
         let mut ranges = vec![None; script.ranges];
         for n in &script.active {

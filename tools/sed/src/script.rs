@@ -58,6 +58,7 @@ pub struct Command {
 /// Place of an output file in the machine's list.
 pub type OutputId = usize;
 
+/// What a command does.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// `{`: jump here if not selected.
@@ -119,6 +120,7 @@ pub enum Part {
     Case(Case),
 }
 
+/// `s`.
 #[derive(Clone, Debug)]
 pub struct Substitute {
     pub pattern: Pattern,

@@ -7,23 +7,42 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use box_applet::Ctx;
-use box_sys::{Kind, meta, path, strerror};
+use box_sys::{Kind, Stat, meta, path, strerror};
 use tar::{Entry, EntryType};
 
 use super::list::{Line, WIDTH, report_missing, verbose, wanted};
 use super::options::{Item, Options};
 use super::{Fatal, Outcome, damaged, write_name};
 
-/// Members whose effect must wait until all data is written.
-#[derive(Default)]
-struct Later {
+/// One run over an archive: where members go, and what of them must wait until all data is written.
+struct Extraction<'r> {
+    options: &'r Options,
+    target: PathBuf,
     symlinks: Vec<(PathBuf, Vec<u8>)>,
     /// Mode and time of directories: set after their content, which would change them.
     dirs: BTreeMap<PathBuf, (u16, u64)>,
     warned: bool,
+}
+
+/// A member that is to be made: its name in messages, its place, permission bits and modification time.
+struct Member<'m> {
+    name: &'m [u8],
+    file: PathBuf,
+    kind: EntryType,
+    mode: u16,
+    mtime: u64,
+}
+
+impl Member<'_> {
+    /// Says what went wrong with it; false.
+    fn fail(&self, ctx: &mut Ctx<'_>, what: &str, e: &io::Error) -> bool {
+        let text = format!(": {what}: {}", strerror(e));
+        ctx.error_bytes(&[self.name, text.as_bytes()]);
+        false
+    }
 }
 
 /// `tar -x`.
@@ -43,7 +62,8 @@ pub fn extract(
         }
     }
     let mut wanted = wanted(options);
-    let mut later = Later::default();
+    let mut extraction =
+        Extraction { options, target, symlinks: Vec::new(), dirs: BTreeMap::new(), warned: false };
     let mut ok = true;
     let mut width = WIDTH;
     for entry in archive.entries().map_err(|e| damaged(&e))? {
@@ -75,9 +95,9 @@ pub fn extract(
             }
             continue;
         }
-        ok &= member(ctx, options, &target, &name, &mut entry, &mut later)?;
+        ok &= extraction.member(ctx, &name, &mut entry)?;
     }
-    ok &= finish(ctx, options, later);
+    ok &= extraction.finish(ctx);
     Ok(report_missing(ctx, &wanted) && ok)
 }
 
@@ -99,171 +119,172 @@ fn copy(entry: &mut Entry<'_, Box<dyn Read>>, out: &mut dyn Write) -> Result<(),
     Ok(())
 }
 
-/// Extracts one member; false after a message.
-fn member(
-    ctx: &mut Ctx<'_>,
-    options: &Options,
-    target: &Path,
-    name: &[u8],
-    entry: &mut Entry<'_, Box<dyn Read>>,
-    later: &mut Later,
-) -> Result<bool, Fatal> {
-    let Some(relative) = safe_name(ctx, options, name, later) else { return Ok(false) };
-    let file = path::resolve(target, &relative);
-    let header = entry.header().clone();
-    let kind = header.entry_type();
-    let mode = (header.mode().unwrap_or(0o644) & 0o7777) as u16;
-    let mode = if options.preserve_mode { mode } else { mode & 0o755 };
-    let mtime = header.mtime().unwrap_or(0).saturating_mul(1_000_000_000);
-    let fail = |ctx: &mut Ctx<'_>, what: &str, e: &io::Error| {
-        let text = format!(": {what}: {}", strerror(e));
-        ctx.error_bytes(&[name, text.as_bytes()]);
-        Ok(false)
-    };
-    let existing = meta::stat(&file, false).ok();
-    if let Some(old) = existing
-        && !(kind == EntryType::Directory && old.kind == Kind::Dir)
-    {
-        if options.skip_old || (options.keep_newer && old.mtime >= mtime) {
-            return Ok(true);
-        }
-        if options.keep_old {
-            ctx.error_bytes(&[name, b": Cannot open: File exists"]);
-            return Ok(false);
-        }
-        // `--overwrite` writes into a regular file, whose other names show it too.
-        let kept = options.overwrite && old.kind == Kind::File && kind.is_file();
-        let removed = if kept {
-            Ok(())
-        } else if old.kind == Kind::Dir {
-            std::fs::remove_dir(&file)
-        } else {
-            std::fs::remove_file(&file)
+impl Extraction<'_> {
+    /// Extracts one member; false after a message.
+    fn member(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        name: &[u8],
+        entry: &mut Entry<'_, Box<dyn Read>>,
+    ) -> Result<bool, Fatal> {
+        let Some(relative) = self.safe_name(ctx, name) else { return Ok(false) };
+        let header = entry.header().clone();
+        let mode = (header.mode().unwrap_or(0o644) & 0o7777) as u16;
+        let m = Member {
+            name,
+            file: path::resolve(&self.target, &relative),
+            kind: header.entry_type(),
+            mode: if self.options.preserve_mode { mode } else { mode & 0o755 },
+            mtime: header.mtime().unwrap_or(0).saturating_mul(1_000_000_000),
         };
-        if let Err(e) = removed {
-            return fail(ctx, "Cannot unlink", &e);
+        let existing = meta::stat(&m.file, false).ok();
+        let is_dir = existing.is_some_and(|old| old.kind == Kind::Dir);
+        if let Some(old) = existing
+            && !(m.kind == EntryType::Directory && is_dir)
+            && let Err(done) = self.make_room(ctx, &m, &old)
+        {
+            return Ok(done);
         }
-    }
-    if let Some(parent) = file.parent()
-        && let Err(e) = std::fs::create_dir_all(parent)
-    {
-        return fail(ctx, "Cannot open", &e);
-    }
-    match kind {
-        EntryType::Directory => {
-            if existing.is_none_or(|o| o.kind != Kind::Dir)
-                && let Err(e) = std::fs::create_dir(&file)
-            {
-                return fail(ctx, "Cannot mkdir", &e);
+        if let Some(parent) = m.file.parent()
+            && let Err(e) = std::fs::create_dir_all(parent)
+        {
+            return Ok(m.fail(ctx, "Cannot open", &e));
+        }
+        let link = |entry: &Entry<'_, Box<dyn Read>>| {
+            entry.link_name_bytes().map(|l| l.into_owned()).unwrap_or_default()
+        };
+        match m.kind {
+            EntryType::Directory => {
+                if !is_dir && let Err(e) = std::fs::create_dir(&m.file) {
+                    return Ok(m.fail(ctx, "Cannot mkdir", &e));
+                }
+                self.dirs.insert(m.file, (m.mode, m.mtime));
             }
-            later.dirs.insert(file, (mode, mtime));
-        }
-        EntryType::Symlink => {
-            let to = entry.link_name_bytes().map(|l| l.into_owned()).unwrap_or_default();
-            later.symlinks.push((file, to));
-        }
-        EntryType::Link => {
-            let to = entry.link_name_bytes().map(|l| l.into_owned()).unwrap_or_default();
-            let Some(to) =
-                options.names.apply(&to).and_then(|t| safe_name(ctx, options, &t, later))
-            else {
-                return Ok(false);
-            };
-            let source = path::resolve(target, &to);
-            if let Err(e) = std::fs::hard_link(&source, &file) {
-                // The link's target may be one that waits.
-                let waiting =
-                    later.symlinks.iter().find(|(p, _)| *p == source).map(|(_, t)| t.clone());
-                match waiting {
-                    Some(t) => later.symlinks.push((file, t)),
-                    None => {
-                        let text = format!(
-                            ": Cannot hard link to '{}': {}",
-                            String::from_utf8_lossy(&to),
-                            strerror(&e)
-                        );
-                        ctx.error_bytes(&[name, text.as_bytes()]);
-                        return Ok(false);
-                    }
+            EntryType::Symlink => self.symlinks.push((m.file, link(entry))),
+            EntryType::Link => return Ok(self.hard_link(ctx, m, &link(entry))),
+            EntryType::Fifo => {
+                if let Err(e) = meta::mkfifo(&m.file, m.mode) {
+                    return Ok(m.fail(ctx, "Cannot mkfifo", &e));
                 }
             }
-        }
-        EntryType::Fifo => {
-            if let Err(e) = meta::mkfifo(&file, mode) {
-                return fail(ctx, "Cannot mkfifo", &e);
+            EntryType::Char | EntryType::Block => {
+                ctx.error_bytes(&[name, b": Cannot mknod: Operation not permitted"]);
+                return Ok(false);
             }
+            _ => return self.regular(ctx, &m, entry),
         }
-        EntryType::Char | EntryType::Block => {
-            ctx.error_bytes(&[name, b": Cannot mknod: Operation not permitted"]);
-            return Ok(false);
-        }
-        _ => {
-            let out = match File::create(&file) {
-                Ok(f) => f,
-                Err(e) => return fail(ctx, "Cannot open", &e),
-            };
-            let mut out = io::BufWriter::with_capacity(1 << 16, out);
-            match copy(entry, &mut out).and_then(|()| Ok(out.flush()?)) {
-                Ok(()) => {}
-                Err(Fatal::Io(e)) => return fail(ctx, "Cannot write", &e),
-                Err(other) => return Err(other),
-            }
-            drop(out);
-            if mode != 0o644 {
-                let _ = meta::chmod(&file, mode);
-            }
-            if !options.touch {
-                let _ = meta::set_times(&file, None, Some(mtime), true);
-            }
-        }
+        Ok(true)
     }
-    Ok(true)
-}
 
-/// The name below the target directory; `None` after a message if it leaves it.
-fn safe_name(
-    ctx: &mut Ctx<'_>,
-    options: &Options,
-    name: &[u8],
-    later: &mut Later,
-) -> Option<Vec<u8>> {
-    if options.absolute {
-        return Some(name.to_vec());
+    /// Takes away what stands where a member goes. `Err`: the member is not made, with whether that is well.
+    fn make_room(&self, ctx: &mut Ctx<'_>, m: &Member<'_>, old: &Stat) -> Result<(), bool> {
+        let options = self.options;
+        if options.skip_old || (options.keep_newer && old.mtime >= m.mtime) {
+            return Err(true);
+        }
+        if options.keep_old {
+            ctx.error_bytes(&[m.name, b": Cannot open: File exists"]);
+            return Err(false);
+        }
+        // `--overwrite` writes into a regular file, whose other names show it too.
+        if options.overwrite && old.kind == Kind::File && m.kind.is_file() {
+            return Ok(());
+        }
+        let removed = match old.kind {
+            Kind::Dir => std::fs::remove_dir(&m.file),
+            _ => std::fs::remove_file(&m.file),
+        };
+        removed.map_err(|e| m.fail(ctx, "Cannot unlink", &e))
     }
-    if name.split(|&c| c == b'/').any(|part| part == b"..") {
-        ctx.error_bytes(&[name, b": Member name contains '..'"]);
-        return None;
-    }
-    let at = name.iter().position(|&c| c != b'/').unwrap_or(name.len());
-    if at > 0 && !later.warned {
-        later.warned = true;
-        ctx.error("Removing leading `/' from member names");
-    }
-    let rest = &name[at..];
-    Some(if rest.is_empty() { b".".to_vec() } else { rest.to_vec() })
-}
 
-/// Links, then directory modes and times, deepest first.
-fn finish(ctx: &mut Ctx<'_>, options: &Options, later: Later) -> bool {
-    let mut ok = true;
-    for (file, to) in later.symlinks {
-        if let Err(e) = meta::symlink(&to, &file) {
-            let text = format!(
-                ": Cannot create symlink to '{}': {}",
-                String::from_utf8_lossy(&to),
-                strerror(&e)
-            );
-            ctx.error_bytes(&[path::to_bytes(&file), text.as_bytes()]);
-            ok = false;
+    /// Another name of a member that was made; false after a message.
+    fn hard_link(&mut self, ctx: &mut Ctx<'_>, m: Member<'_>, to: &[u8]) -> bool {
+        let Some(to) = self.options.names.apply(to).and_then(|t| self.safe_name(ctx, &t)) else {
+            return false;
+        };
+        let source = path::resolve(&self.target, &to);
+        let Err(e) = std::fs::hard_link(&source, &m.file) else { return true };
+        // The link's target may be one that waits.
+        let waiting = self.symlinks.iter().find(|(p, _)| *p == source).map(|(_, t)| t.clone());
+        match waiting {
+            Some(target) => {
+                self.symlinks.push((m.file, target));
+                true
+            }
+            None => {
+                let what = format!("Cannot hard link to '{}'", String::from_utf8_lossy(&to));
+                m.fail(ctx, &what, &e)
+            }
         }
     }
-    for (dir, (mode, mtime)) in later.dirs.iter().rev() {
-        if *mode != 0o755 {
-            let _ = meta::chmod(dir, *mode);
+
+    /// A file's data, mode and time; false after a message.
+    fn regular(
+        &self,
+        ctx: &mut Ctx<'_>,
+        m: &Member<'_>,
+        entry: &mut Entry<'_, Box<dyn Read>>,
+    ) -> Result<bool, Fatal> {
+        let out = match File::create(&m.file) {
+            Ok(f) => f,
+            Err(e) => return Ok(m.fail(ctx, "Cannot open", &e)),
+        };
+        let mut out = io::BufWriter::with_capacity(1 << 16, out);
+        match copy(entry, &mut out).and_then(|()| Ok(out.flush()?)) {
+            Ok(()) => {}
+            Err(Fatal::Io(e)) => return Ok(m.fail(ctx, "Cannot write", &e)),
+            Err(other) => return Err(other),
         }
-        if !options.touch {
-            let _ = meta::set_times(dir, None, Some(*mtime), true);
+        drop(out);
+        if m.mode != 0o644 {
+            let _ = meta::chmod(&m.file, m.mode);
         }
+        if !self.options.touch {
+            let _ = meta::set_times(&m.file, None, Some(m.mtime), true);
+        }
+        Ok(true)
     }
-    ok
+
+    /// The name below the target directory; `None` after a message if it leaves it.
+    fn safe_name(&mut self, ctx: &mut Ctx<'_>, name: &[u8]) -> Option<Vec<u8>> {
+        if self.options.absolute {
+            return Some(name.to_vec());
+        }
+        if name.split(|&c| c == b'/').any(|part| part == b"..") {
+            ctx.error_bytes(&[name, b": Member name contains '..'"]);
+            return None;
+        }
+        let at = name.iter().position(|&c| c != b'/').unwrap_or(name.len());
+        if at > 0 && !self.warned {
+            self.warned = true;
+            ctx.error("Removing leading `/' from member names");
+        }
+        let rest = &name[at..];
+        Some(if rest.is_empty() { b".".to_vec() } else { rest.to_vec() })
+    }
+
+    /// Links, then directory modes and times, deepest first.
+    fn finish(self, ctx: &mut Ctx<'_>) -> bool {
+        let mut ok = true;
+        for (file, to) in self.symlinks {
+            if let Err(e) = meta::symlink(&to, &file) {
+                let text = format!(
+                    ": Cannot create symlink to '{}': {}",
+                    String::from_utf8_lossy(&to),
+                    strerror(&e)
+                );
+                ctx.error_bytes(&[path::to_bytes(&file), text.as_bytes()]);
+                ok = false;
+            }
+        }
+        for (dir, (mode, mtime)) in self.dirs.iter().rev() {
+            if *mode != 0o755 {
+                let _ = meta::chmod(dir, *mode);
+            }
+            if !self.options.touch {
+                let _ = meta::set_times(dir, None, Some(*mtime), true);
+            }
+        }
+        ok
+    }
 }

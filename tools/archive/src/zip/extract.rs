@@ -40,19 +40,22 @@ pub struct Extract {
     pub special: bool,
 }
 
-/// What is done at the end.
-#[derive(Default)]
-struct Later {
+/// One run over an archive.
+struct Run<'r> {
+    how: &'r Extract,
+    archive: &'r mut File,
+    zone: &'r Zone,
+    /// An answer may change what was asked for.
+    overwrite: Overwrite,
+    /// Made last: name, place and target of symbolic links.
     links: Vec<(Vec<u8>, PathBuf, Vec<u8>)>,
+    /// Directories with the mode and time that they get last.
     dirs: Vec<(PathBuf, Option<u16>, i64)>,
 }
 
 impl Extract {
     /// Extracts all of `chosen`; the status.
     pub fn run(&self, ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&Entry], zone: &Zone) -> u8 {
-        let mut status = 0;
-        let mut later = Later::default();
-        let mut overwrite = self.overwrite;
         if let Some(dir) = &self.dir
             && let Err(e) = fs::create_dir_all(ctx.path(dir))
         {
@@ -64,25 +67,39 @@ impl Extract {
             let _ = ctx.stderr.write_all(text.as_bytes());
             return 2;
         }
-        for e in chosen {
-            status = status.max(self.one(ctx, file, e, zone, &mut overwrite, &mut later));
-        }
-        if !later.links.is_empty() && !self.quiet {
+        let mut run = Run {
+            how: self,
+            archive: file,
+            zone,
+            overwrite: self.overwrite,
+            links: Vec::new(),
+            dirs: Vec::new(),
+        };
+        let status = chosen.iter().map(|e| run.member(ctx, e)).max().unwrap_or(0);
+        status.max(run.finish(ctx))
+    }
+}
+
+impl Run<'_> {
+    /// Symbolic links, and what making files within directories would have changed of them.
+    fn finish(self, ctx: &mut Ctx<'_>) -> u8 {
+        let mut status = 0;
+        if !self.links.is_empty() && !self.how.quiet {
             let _ = ctx.stdout.write_all(b"finishing deferred symbolic links:\n");
         }
-        for (name, file, target) in later.links {
-            if !self.quiet {
+        for (name, file, target) in self.links {
+            if !self.how.quiet {
                 let (name, target) = (lossy(&name), lossy(&target));
                 let _ = writeln!(ctx.stdout, "  {name:<22} -> {target}");
             }
             let _ = fs::remove_file(&file);
             if let Err(e) = meta::symlink(&target, &file) {
                 ctx.error(format_args!(" symlink error: {}", box_sys::strerror(&e)));
-                status = status.max(1);
+                status = 1;
             }
         }
         // Inner ones first: a time set is changed by what is made within.
-        for (dir, mode, time) in later.dirs.iter().rev() {
+        for (dir, mode, time) in self.dirs.iter().rev() {
             if let Some(mode) = mode {
                 let _ = meta::chmod(dir, *mode);
             }
@@ -92,77 +109,75 @@ impl Extract {
         status
     }
 
-    fn one(
-        &self,
-        ctx: &mut Ctx<'_>,
-        file: &mut File,
-        e: &Entry,
-        zone: &Zone,
-        overwrite: &mut Overwrite,
-        later: &mut Later,
-    ) -> u8 {
-        let Some((mut name, mut status)) = self.target(ctx, e) else { return 0 };
-        let time = e.epoch(zone);
-        let mask = if self.special { 0o7777 } else { 0o777 };
+    /// Extracts one member; the status.
+    fn member(&mut self, ctx: &mut Ctx<'_>, e: &Entry) -> u8 {
+        let Some((name, status)) = self.how.target(ctx, e) else { return 0 };
+        let time = e.epoch(self.zone);
+        let mask = if self.how.special { 0o7777 } else { 0o777 };
         let mode = e.unix().map(|m| (m & mask) as u16);
         if e.is_dir() {
-            return status.max(self.directory(ctx, &name, mode, time, later));
+            return status.max(self.directory(ctx, &name, mode, time));
         }
-        let mut path = ctx.path(&name);
-        let old = meta::stat(&path, false).ok();
-        if self.freshen || self.update {
-            match &old {
-                None if self.freshen => return status,
-                Some(old) if (old.mtime / 1_000_000_000) as i64 >= time => return status,
-                _ => {}
-            }
-        }
-        if old.is_some() {
-            match overwrite {
-                Overwrite::None => return status,
-                Overwrite::All => {}
-                Overwrite::Ask => match ask(ctx, &name) {
-                    Answer::Yes => {}
-                    Answer::All => *overwrite = Overwrite::All,
-                    Answer::No => return status,
-                    Answer::Never => {
-                        *overwrite = Overwrite::None;
-                        return status;
-                    }
-                    Answer::End => {
-                        *overwrite = Overwrite::None;
-                        return status.max(1);
-                    }
-                    Answer::Rename(other) => {
-                        name = other;
-                        path = ctx.path(&name);
-                    }
-                },
-            }
-        }
-        let stored = if e.is_symlink() {
-            self.link(ctx, file, e, &name, &path, later)
-        } else {
-            self.plain(ctx, file, e, &name, &path)
+        let name = match self.place(ctx, name, time) {
+            Ok(name) => name,
+            Err(skipped) => return status.max(skipped),
+        };
+        let path = ctx.path(&name);
+        let stored = match e.is_symlink() {
+            true => self.link(ctx, e, &name, &path),
+            false => self.plain(ctx, e, &name, &path),
         };
         match stored {
-            Ok(()) if e.is_symlink() => {}
+            Ok(()) if e.is_symlink() => status,
             Ok(()) => {
                 let nanos = nanos(time);
                 if let Some(mode) = mode {
                     let _ = meta::chmod(&path, mode & !(meta::umask() & 0o777));
                 }
                 let _ = meta::set_times(&path, Some(nanos), Some(nanos), true);
+                status
             }
-            Err(p) => status = status.max(complain(ctx, e, p)),
+            Err(problem) => status.max(complain(ctx, e, problem)),
         }
-        status
+    }
+
+    /// Whether a file is written, with what is there already looked at: by what name, or the status of leaving it.
+    fn place(&mut self, ctx: &mut Ctx<'_>, name: Vec<u8>, time: i64) -> Result<Vec<u8>, u8> {
+        let old = meta::stat(&ctx.path(&name), false).ok();
+        if self.how.freshen || self.how.update {
+            match &old {
+                None if self.how.freshen => return Err(0),
+                Some(old) if (old.mtime / 1_000_000_000) as i64 >= time => return Err(0),
+                _ => {}
+            }
+        }
+        match self.overwrite {
+            _ if old.is_none() => Ok(name),
+            Overwrite::None => Err(0),
+            Overwrite::All => Ok(name),
+            Overwrite::Ask => match ask(ctx, &name) {
+                Answer::Yes => Ok(name),
+                Answer::All => {
+                    self.overwrite = Overwrite::All;
+                    Ok(name)
+                }
+                Answer::No => Err(0),
+                Answer::Never => {
+                    self.overwrite = Overwrite::None;
+                    Err(0)
+                }
+                Answer::End => {
+                    self.overwrite = Overwrite::None;
+                    Err(1)
+                }
+                Answer::Rename(other) => Ok(other),
+            },
+        }
     }
 
     fn plain(
-        &self,
+        &mut self,
         ctx: &mut Ctx<'_>,
-        file: &mut File,
         e: &Entry,
         name: &[u8],
         path: &Path,
@@ -171,7 +186,7 @@ impl Extract {
         if let Some(dir) = path.parent() {
             fs::create_dir_all(dir).map_err(|_| no_directory(ctx, name))?;
         }
-        if !self.quiet {
+        if !self.how.quiet {
             let what = if e.method == STORED { " extracting" } else { "  inflating" };
             let shown = lossy(name);
             let _ = write!(ctx.stdout, "{what}: {shown:<22}  ");
@@ -179,31 +194,29 @@ impl Extract {
         let out = anew(path).map_err(Problem::Output)?;
         let mut out = Ends {
             out: io::BufWriter::with_capacity(1 << 16, out),
-            on: self.text && e.internal & 1 != 0,
+            on: self.how.text && e.internal & 1 != 0,
         };
-        data::copy(file, e, &mut out)?;
-        if !self.quiet {
+        data::copy(self.archive, e, &mut out)?;
+        if !self.how.quiet {
             let _ = ctx.stdout.write_all(b"\n");
         }
         out.flush().map_err(Problem::Output)
     }
 
     fn link(
-        &self,
+        &mut self,
         ctx: &mut Ctx<'_>,
-        file: &mut File,
         e: &Entry,
         name: &[u8],
         path: &Path,
-        later: &mut Later,
     ) -> Result<(), Problem> {
         const LONGEST: u64 = 4096;
         if e.size > LONGEST {
             return Err(Problem::Invalid("the link's target is too long".into()));
         }
         let mut target = Vec::new();
-        data::copy(file, e, &mut target)?;
-        if !self.quiet {
+        data::copy(self.archive, e, &mut target)?;
+        if !self.how.quiet {
             let (shown, to) = (lossy(name), lossy(&target));
             let _ = writeln!(ctx.stdout, "    linking: {shown:<22}  -> {to} ");
         }
@@ -212,26 +225,17 @@ impl Extract {
         }
         // A file holds the place, so that nothing is made below it.
         anew(path).map_err(Problem::Output)?;
-        later.links.push((name.to_vec(), path.to_path_buf(), target));
+        self.links.push((name.to_vec(), path.to_path_buf(), target));
         Ok(())
     }
 
-    fn directory(
-        &self,
-        ctx: &mut Ctx<'_>,
-        name: &[u8],
-        mode: Option<u16>,
-        time: i64,
-        later: &mut Later,
-    ) -> u8 {
+    fn directory(&mut self, ctx: &mut Ctx<'_>, name: &[u8], mode: Option<u16>, time: i64) -> u8 {
         let path = ctx.path(name);
-        if meta::stat(&path, true).is_ok_and(|s| s.kind == Kind::Dir) {
+        let is_there = meta::stat(&path, true).is_ok_and(|s| s.kind == Kind::Dir);
+        if is_there || self.how.freshen {
             return 0;
         }
-        if self.freshen {
-            return 0;
-        }
-        if !self.quiet {
+        if !self.how.quiet {
             let _ = writeln!(ctx.stdout, "   creating: {}", lossy(name));
         }
         if let Err(e) = fs::create_dir_all(&path) {
@@ -241,10 +245,12 @@ impl Extract {
             let _ = ctx.stderr.write_all(text.as_bytes());
             return 2;
         }
-        later.dirs.push((path, mode.map(|m| m & !(meta::umask() & 0o777)), time));
+        self.dirs.push((path, mode.map(|m| m & !(meta::umask() & 0o777)), time));
         0
     }
+}
 
+impl Extract {
     /// Where a member goes, and the status of what was taken off its name; `None` if there is nothing to make.
     fn target(&self, ctx: &mut Ctx<'_>, e: &Entry) -> Option<(Vec<u8>, u8)> {
         let mut status = 0;

@@ -12,8 +12,11 @@ const END: u32 = 0x0605_4b50;
 const END64: u32 = 0x0606_4b50;
 const LOCATOR64: u32 = 0x0706_4b50;
 
+/// Method of compression: none.
 pub const STORED: u16 = 0;
+/// Method of compression: deflate (RFC 1951).
 pub const DEFLATED: u16 = 8;
+/// Method of compression: bzip2.
 pub const BZIP2: u16 = 12;
 
 /// Extra field of ZIP64 sizes, and Info-ZIP's of times.
@@ -43,10 +46,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether the name is that of a directory.
     pub fn is_dir(&self) -> bool {
         self.name.ends_with(b"/")
     }
 
+    /// Whether a password is needed.
     pub fn encrypted(&self) -> bool {
         self.flags & 1 != 0
     }
@@ -56,6 +61,7 @@ impl Entry {
         (self.made_by >> 8 == 3).then_some(self.external >> 16).filter(|m| *m != 0)
     }
 
+    /// Whether it is a symbolic link, by the mode that Unix systems write.
     pub fn is_symlink(&self) -> bool {
         self.unix().is_some_and(|m| m & 0o170_000 == 0o120_000)
     }

@@ -94,15 +94,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], action: Action) -> Exit {
             return Exit(9);
         }
     };
-    if directory.extra > 0 {
-        let text = format!(
-            "warning [{name}]:  {} extra byte{} at beginning or within zipfile\n  (attempting to process anyway)\n",
-            directory.extra,
-            if directory.extra == 1 { "" } else { "s" },
-        );
-        let _ = ctx.stdout.flush();
-        let _ = ctx.stderr.write_all(text.as_bytes());
-    }
+    warn_of_extra(ctx, &directory, &name);
     let commented =
         !directory.comment.is_empty() && !matches!(job.action, Action::Comment | Action::Info);
     if commented && heading && job.quiet == 0 {
@@ -115,32 +107,48 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], action: Action) -> Exit {
         let _ = ctx.stderr.write_all(text.as_bytes());
         return Exit(1);
     }
-    let patterns =
-        |l: &[Vec<u8>]| -> Vec<Pattern> { l.iter().map(|p| pattern(p, job.ignore_case)).collect() };
-    let (only, except) = (patterns(&job.only), patterns(&job.except));
-    let mut used = vec![false; only.len()];
-    let chosen: Vec<&Entry> = directory
-        .entries
-        .iter()
-        .filter(|e| {
-            let hit = only.iter().position(|p| p.is_match(&e.name));
-            if let Some(n) = hit {
-                used[n] = true;
-            }
-            (only.is_empty() || hit.is_some()) && !except.iter().any(|p| p.is_match(&e.name))
-        })
-        .collect();
+    let (chosen, unmatched) = choose(&job, &directory.entries);
     let status = act(ctx, &job, &mut file, &directory, &chosen, &name);
-    let mut missing = 0;
-    for (p, _) in job.only.iter().zip(&used).filter(|(_, used)| !**used) {
-        missing = 11;
+    for name in &unmatched {
         if !matches!(job.action, Action::List | Action::Verbose) {
-            let shown = String::from_utf8_lossy(p);
+            let shown = String::from_utf8_lossy(name);
             let _ = ctx.stdout.flush();
             let _ = writeln!(ctx.stderr, "caution: filename not matched:  {shown}");
         }
     }
+    let missing = if unmatched.is_empty() { 0 } else { 11 };
     Exit(status.max(missing).max(u8::from(directory.extra > 0)))
+}
+
+/// Bytes that belong to no entry, as those of a program that unpacks itself.
+fn warn_of_extra(ctx: &mut Ctx<'_>, directory: &Directory, name: &str) {
+    if directory.extra > 0 {
+        let text = format!(
+            "warning [{name}]:  {} extra byte{} at beginning or within zipfile\n  (attempting to process anyway)\n",
+            directory.extra,
+            if directory.extra == 1 { "" } else { "s" },
+        );
+        let _ = ctx.stdout.flush();
+        let _ = ctx.stderr.write_all(text.as_bytes());
+    }
+}
+
+/// The entries that are asked for, and the names that no entry has.
+fn choose<'d, 'j>(job: &'j Job, entries: &'d [Entry]) -> (Vec<&'d Entry>, Vec<&'j [u8]>) {
+    let patterns =
+        |l: &[Vec<u8>]| -> Vec<Pattern> { l.iter().map(|p| pattern(p, job.ignore_case)).collect() };
+    let (only, except) = (patterns(&job.only), patterns(&job.except));
+    let mut used = vec![false; only.len()];
+    let mut is_chosen = |e: &Entry| {
+        let hit = only.iter().position(|p| p.is_match(&e.name));
+        if let Some(n) = hit {
+            used[n] = true;
+        }
+        (only.is_empty() || hit.is_some()) && !except.iter().any(|p| p.is_match(&e.name))
+    };
+    let chosen = entries.iter().filter(|e| is_chosen(e)).collect();
+    let names = job.only.iter().map(Vec::as_slice).zip(&used);
+    (chosen, names.filter(|(_, used)| !**used).map(|(name, _)| name).collect())
 }
 
 fn act(
@@ -286,9 +294,22 @@ fn usage(ctx: &mut Ctx<'_>) -> Exit {
     Exit(10)
 }
 
+/// The command line while it is read.
+struct Reader<'a> {
+    job: Job,
+    /// `zipinfo`, or `unzip -Z`.
+    info: bool,
+    verbose: bool,
+    listed: bool,
+    /// Words are members that are left out.
+    excluding: bool,
+    named: bool,
+    rest: std::slice::Iter<'a, Vec<u8>>,
+}
+
 /// Options may stand in front of the archive and behind it; `-x` and `-d` behind the members.
 fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>], action: Action) -> Result<Job, Exit> {
-    let mut job = Job {
+    let job = Job {
         action,
         quiet: 0,
         ignore_case: false,
@@ -297,45 +318,58 @@ fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>], action: Action) -> Result<Job, Exi
         except: Vec::new(),
         extract: Extract::default(),
     };
-    let mut info = action == Action::Info;
-    let (mut verbose, mut listed, mut excluding, mut named) = (false, false, false, false);
-    let mut args = args.iter();
+    let mut reader = Reader {
+        job,
+        info: action == Action::Info,
+        verbose: false,
+        listed: false,
+        excluding: false,
+        named: false,
+        rest: args.iter(),
+    };
     let mut plain = false;
-    while let Some(arg) = args.next() {
-        let flags = match arg.strip_prefix(b"-") {
-            Some(b"-") if !plain => {
-                plain = true;
-                continue;
-            }
+    while let Some(arg) = reader.rest.next() {
+        match arg.strip_prefix(b"-") {
+            Some(b"-") if !plain => plain = true,
             Some(b"-help") if !plain => {
                 let _ = ctx.stdout.write_all(HELP.as_bytes());
                 return Err(Exit::SUCCESS);
             }
             Some(b"-version") if !plain => {
-                let _ =
-                    writeln!(ctx.stdout, "{} (Wasibox) {}", ctx.name, env!("CARGO_PKG_VERSION"));
+                let version = env!("CARGO_PKG_VERSION");
+                let _ = writeln!(ctx.stdout, "{} (Wasibox) {version}", ctx.name);
                 return Err(Exit::SUCCESS);
             }
-            Some(flags) if !plain && !flags.is_empty() => flags,
-            _ => {
-                match (named, excluding) {
-                    (false, _) => {
-                        job.archive = arg.clone();
-                        named = true;
-                    }
-                    (true, true) => job.except.push(arg.clone()),
-                    (true, false) => job.only.push(arg.clone()),
-                }
-                continue;
-            }
-        };
+            Some(flags) if !plain && !flags.is_empty() => reader.flags(ctx, flags)?,
+            _ => reader.operand(arg),
+        }
+    }
+    reader.finish(ctx)
+}
+
+impl Reader<'_> {
+    /// The archive, then members.
+    fn operand(&mut self, arg: &[u8]) {
+        if !self.named {
+            self.job.archive = arg.to_vec();
+            self.named = true;
+        } else if self.excluding {
+            self.job.except.push(arg.to_vec());
+        } else {
+            self.job.only.push(arg.to_vec());
+        }
+    }
+
+    /// Letters in one word.
+    fn flags(&mut self, ctx: &mut Ctx<'_>, flags: &[u8]) -> Result<(), Exit> {
+        let job = &mut self.job;
         for (at, flag) in flags.iter().enumerate() {
             match flag {
-                b'Z' if at == 0 => info = true,
-                b'1' if info => job.action = Action::Names,
-                b'l' | b's' | b'm' | b'h' | b't' if info => {}
-                b'l' => listed = true,
-                b'v' => verbose = true,
+                b'Z' if at == 0 => self.info = true,
+                b'1' if self.info => job.action = Action::Names,
+                b'l' | b's' | b'm' | b'h' | b't' if self.info => {}
+                b'l' => self.listed = true,
+                b'v' => self.verbose = true,
                 b't' => job.action = Action::Test,
                 b'z' => job.action = Action::Comment,
                 b'p' => job.action = Action::Pipe(false),
@@ -351,13 +385,10 @@ fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>], action: Action) -> Result<Job, Exi
                 b'K' => job.extract.special = true,
                 b'C' => job.ignore_case = true,
                 b'b' | b'B' | b'X' | b'D' | b'U' | b'V' | b'M' | b'W' | b':' | b'^' => {}
-                b'x' => excluding = true,
+                b'x' => self.excluding = true,
                 b'd' | b'P' | b'O' | b'I' => {
-                    let attached = &flags[at + 1..];
-                    let value = match attached.is_empty() {
-                        true => args.next().cloned(),
-                        false => Some(attached.to_vec()),
-                    };
+                    let attached = Some(&flags[at + 1..]).filter(|a| !a.is_empty());
+                    let value = attached.map(<[u8]>::to_vec).or_else(|| self.rest.next().cloned());
                     let Some(value) = value else {
                         let letter = char::from(*flag);
                         ctx.error(format_args!(" must specify argument of -{letter} option"));
@@ -366,24 +397,30 @@ fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>], action: Action) -> Result<Job, Exi
                     if *flag == b'd' {
                         job.extract.dir = Some(value);
                     }
-                    break;
+                    return Ok(());
                 }
                 _ => return Err(usage(ctx)),
             }
         }
+        Ok(())
     }
-    if info && job.action == Action::Extract {
-        job.action = Action::Info;
+
+    /// What the options say together.
+    fn finish(self, ctx: &mut Ctx<'_>) -> Result<Job, Exit> {
+        let mut job = self.job;
+        if job.action == Action::Extract {
+            job.action = match (self.info, self.verbose, self.listed) {
+                (true, ..) => Action::Info,
+                (_, true, _) => Action::Verbose,
+                (_, _, true) => Action::List,
+                _ => Action::Extract,
+            };
+        }
+        job.extract.quiet = job.quiet > 0;
+        if !self.named {
+            let _ = ctx.stdout.write_all(HELP.as_bytes());
+            return Err(Exit(if self.verbose { 0 } else { 10 }));
+        }
+        Ok(job)
     }
-    if verbose && job.action == Action::Extract {
-        job.action = Action::Verbose;
-    } else if listed && job.action == Action::Extract {
-        job.action = Action::List;
-    }
-    job.extract.quiet = job.quiet > 0;
-    if !named {
-        let _ = ctx.stdout.write_all(HELP.as_bytes());
-        return Err(Exit(if verbose { 0 } else { 10 }));
-    }
-    Ok(job)
 }

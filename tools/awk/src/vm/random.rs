@@ -21,6 +21,7 @@ pub struct Random {
 }
 
 impl Random {
+    /// The generator as it is before any `srand`.
     pub fn new() -> Random {
         Random {
             ring: [0; DEGREE],

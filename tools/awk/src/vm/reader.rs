@@ -33,6 +33,7 @@ pub struct Reader {
 }
 
 impl Reader {
+    /// Reads a file; without one it is at its end.
     pub fn new(file: Option<File>) -> Reader {
         Reader { file, buf: Vec::new(), start: 0, end: 0, eof: false }
     }

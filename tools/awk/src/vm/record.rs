@@ -27,6 +27,7 @@ pub struct Record {
 }
 
 impl Record {
+    /// An empty record.
     pub fn new(utf8: bool) -> Record {
         Record {
             text: Vec::new(),

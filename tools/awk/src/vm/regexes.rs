@@ -22,6 +22,7 @@ pub struct Regexes {
 }
 
 impl Regexes {
+    /// The static patterns of a program, by number; each is compiled when it is first used.
     pub fn new(texts: Vec<Vec<u8>>, utf8: bool) -> Regexes {
         let fixed = vec![None; texts.len()];
         Regexes { texts, fixed, dynamic: HashMap::new(), last: None, icase: false, utf8 }
@@ -37,6 +38,7 @@ impl Regexes {
         }
     }
 
+    /// Whether IGNORECASE is set.
     pub fn icase(&self) -> bool {
         self.icase
     }

@@ -23,6 +23,7 @@ pub struct Columns {
 }
 
 impl Columns {
+    /// Columns for lines of this width, with tab stops every `tab` columns; `expand` writes spaces for tabs.
     pub fn new(width: usize, tab: usize, expand: bool) -> Columns {
         let signed = |n: usize| isize::try_from(n).unwrap_or(isize::MAX / 4);
         let (w, step) = (signed(width), if expand { 1 } else { signed(tab) });

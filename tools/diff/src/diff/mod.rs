@@ -10,9 +10,10 @@ mod tree;
 use box_text::time::Zone;
 use std::io::{self, Read, Write};
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
 use box_sys::{Kind, Stat, meta, strerror};
+use box_text::glob::{self, Pattern};
 use box_text::regex::{Options as RegexOptions, Regex, Syntax};
 
 pub use compare::{Equality, lines};
@@ -20,55 +21,166 @@ pub use compare::{Equality, lines};
 /// Most columns of `-W` and `--tabsize`.
 const WIDEST: usize = 100_000;
 
-const SPEC: Spec = Spec {
+/// The options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flag {
+    Normal,
+    Brief,
+    ReportIdenticalFiles,
+    Copied,
+    Context,
+    UnifiedDefault,
+    Unified,
+    Ed,
+    SideBySide,
+    Tabsize,
+    Width,
+    LeftColumn,
+    SuppressCommonLines,
+    ShowCFunction,
+    ShowFunctionLine,
+    Label,
+    ExpandTabs,
+    InitialTab,
+    Recursive,
+    NoDereference,
+    NewFile,
+    UnidirectionalNewFile,
+    Exclude,
+    ExcludeFrom,
+    IgnoreCase,
+    IgnoreTabExpansion,
+    IgnoreTrailingSpace,
+    IgnoreSpaceChange,
+    IgnoreAllSpace,
+    IgnoreBlankLines,
+    IgnoreMatchingLines,
+    Text,
+    StripTrailingCr,
+    Minimal,
+    SpeedLargeFiles,
+    Color,
+    HorizonLines,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... FILES",
     about: "Compare FILES line by line.",
     options: &[
-        Opt::flag('\u{1}', "normal", "output a normal diff (the default)").long_only(),
-        Opt::flag('q', "brief", "report only when files differ"),
-        Opt::flag('s', "report-identical-files", "report when two files are the same"),
-        Opt::flag('c', "", "output 3 lines of copied context"),
-        Opt::optional('C', "context", "NUM", "output NUM lines of copied context"),
-        Opt::flag('u', "", "output 3 lines of unified context"),
-        Opt::optional('U', "unified", "NUM", "output NUM lines of unified context"),
-        Opt::flag('e', "ed", "output an ed script"),
-        Opt::flag('y', "side-by-side", "output in two columns"),
-        Opt::value('\u{9}', "tabsize", "NUM", "tab stops every NUM (default 8) print columns")
-            .long_only(),
-        Opt::value('W', "width", "NUM", "output at most NUM print columns"),
-        Opt::flag('\u{2}', "left-column", "output only the left column of common lines")
-            .long_only(),
-        Opt::flag('\u{3}', "suppress-common-lines", "do not output common lines").long_only(),
-        Opt::flag('p', "show-c-function", "show which C function each change is in"),
-        Opt::value('F', "show-function-line", "RE", "show the most recent line matching RE"),
-        Opt::value('L', "label", "LABEL", "use LABEL instead of file name and timestamp"),
-        Opt::flag('t', "expand-tabs", "expand tabs to spaces in output"),
-        Opt::flag('T', "initial-tab", "make tabs line up by prepending a tab"),
-        Opt::flag('r', "recursive", "recursively compare any subdirectories found"),
-        Opt::flag('\u{4}', "no-dereference", "don't follow symbolic links").long_only(),
-        Opt::flag('N', "new-file", "treat absent files as empty"),
-        Opt::flag('P', "unidirectional-new-file", "treat absent first files as empty"),
-        Opt::value('x', "exclude", "PAT", "exclude files that match PAT"),
-        Opt::value('X', "exclude-from", "FILE", "exclude files that match any pattern in FILE"),
-        Opt::flag('i', "ignore-case", "ignore case differences in file contents"),
-        Opt::flag('E', "ignore-tab-expansion", "ignore changes due to tab expansion"),
-        Opt::flag('Z', "ignore-trailing-space", "ignore white space at line end"),
-        Opt::flag('b', "ignore-space-change", "ignore changes in the amount of white space"),
-        Opt::flag('w', "ignore-all-space", "ignore all white space"),
-        Opt::flag('B', "ignore-blank-lines", "ignore changes where lines are all blank"),
-        Opt::value('I', "ignore-matching-lines", "RE", "ignore changes where all lines match RE"),
-        Opt::flag('a', "text", "treat all files as text"),
-        Opt::flag('\u{5}', "strip-trailing-cr", "strip trailing carriage return on input")
-            .long_only(),
-        Opt::flag('d', "minimal", "try hard to find a smaller set of changes"),
-        Opt::flag('\u{6}', "speed-large-files", "accepted and ignored").long_only(),
-        Opt::optional('\u{7}', "color", "WHEN", "color output; WHEN is never, always or auto")
-            .long_only(),
-        Opt::value('\u{8}', "horizon-lines", "NUM", "accepted and ignored").long_only(),
+        Opt::long(Flag::Normal, "normal", "output a normal diff (the default)"),
+        Opt::new(Flag::Brief, 'q', "brief", "report only when files differ"),
+        Opt::new(
+            Flag::ReportIdenticalFiles,
+            's',
+            "report-identical-files",
+            "report when two files are the same",
+        ),
+        Opt::new(Flag::Copied, 'c', "", "output 3 lines of copied context"),
+        Opt::new(Flag::Context, 'C', "context", "output NUM lines of copied context")
+            .may_take("NUM"),
+        Opt::new(Flag::UnifiedDefault, 'u', "", "output 3 lines of unified context"),
+        Opt::new(Flag::Unified, 'U', "unified", "output NUM lines of unified context")
+            .may_take("NUM"),
+        Opt::new(Flag::Ed, 'e', "ed", "output an ed script"),
+        Opt::new(Flag::SideBySide, 'y', "side-by-side", "output in two columns"),
+        Opt::long(Flag::Tabsize, "tabsize", "tab stops every NUM (default 8) print columns")
+            .takes("NUM"),
+        Opt::new(Flag::Width, 'W', "width", "output at most NUM print columns").takes("NUM"),
+        Opt::long(Flag::LeftColumn, "left-column", "output only the left column of common lines"),
+        Opt::long(Flag::SuppressCommonLines, "suppress-common-lines", "do not output common lines"),
+        Opt::new(
+            Flag::ShowCFunction,
+            'p',
+            "show-c-function",
+            "show which C function each change is in",
+        ),
+        Opt::new(
+            Flag::ShowFunctionLine,
+            'F',
+            "show-function-line",
+            "show the most recent line matching RE",
+        )
+        .takes("RE"),
+        Opt::new(Flag::Label, 'L', "label", "use LABEL instead of file name and timestamp")
+            .takes("LABEL"),
+        Opt::new(Flag::ExpandTabs, 't', "expand-tabs", "expand tabs to spaces in output"),
+        Opt::new(Flag::InitialTab, 'T', "initial-tab", "make tabs line up by prepending a tab"),
+        Opt::new(Flag::Recursive, 'r', "recursive", "recursively compare any subdirectories found"),
+        Opt::long(Flag::NoDereference, "no-dereference", "don't follow symbolic links"),
+        Opt::new(Flag::NewFile, 'N', "new-file", "treat absent files as empty"),
+        Opt::new(
+            Flag::UnidirectionalNewFile,
+            'P',
+            "unidirectional-new-file",
+            "treat absent first files as empty",
+        ),
+        Opt::new(Flag::Exclude, 'x', "exclude", "exclude files that match PAT").takes("PAT"),
+        Opt::new(
+            Flag::ExcludeFrom,
+            'X',
+            "exclude-from",
+            "exclude files that match any pattern in FILE",
+        )
+        .takes("FILE"),
+        Opt::new(Flag::IgnoreCase, 'i', "ignore-case", "ignore case differences in file contents"),
+        Opt::new(
+            Flag::IgnoreTabExpansion,
+            'E',
+            "ignore-tab-expansion",
+            "ignore changes due to tab expansion",
+        ),
+        Opt::new(
+            Flag::IgnoreTrailingSpace,
+            'Z',
+            "ignore-trailing-space",
+            "ignore white space at line end",
+        ),
+        Opt::new(
+            Flag::IgnoreSpaceChange,
+            'b',
+            "ignore-space-change",
+            "ignore changes in the amount of white space",
+        ),
+        Opt::new(Flag::IgnoreAllSpace, 'w', "ignore-all-space", "ignore all white space"),
+        Opt::new(
+            Flag::IgnoreBlankLines,
+            'B',
+            "ignore-blank-lines",
+            "ignore changes where lines are all blank",
+        ),
+        Opt::new(
+            Flag::IgnoreMatchingLines,
+            'I',
+            "ignore-matching-lines",
+            "ignore changes where all lines match RE",
+        )
+        .takes("RE"),
+        Opt::new(Flag::Text, 'a', "text", "treat all files as text"),
+        Opt::long(
+            Flag::StripTrailingCr,
+            "strip-trailing-cr",
+            "strip trailing carriage return on input",
+        ),
+        Opt::new(Flag::Minimal, 'd', "minimal", "try hard to find a smaller set of changes"),
+        Opt::long(Flag::SpeedLargeFiles, "speed-large-files", "accepted and ignored"),
+        Opt::long(Flag::Color, "color", "color output; WHEN is never, always or auto")
+            .may_take("WHEN"),
+        Opt::long(Flag::HorizonLines, "horizon-lines", "accepted and ignored").takes("NUM"),
     ],
     after: "FILES are 'FILE1 FILE2' or 'DIR1 DIR2' or 'DIR FILE' or 'FILE DIR'.\nIf a FILE is '-', read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.",
     posix_order: false,
 };
+
+/// Options that ask for a form of the output.
+const FORMS: &[Flag] = &[
+    Flag::Normal,
+    Flag::Copied,
+    Flag::Context,
+    Flag::UnifiedDefault,
+    Flag::Unified,
+    Flag::Ed,
+    Flag::SideBySide,
+];
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +206,7 @@ pub struct Options {
     pub new_file: bool,
     pub new_first: bool,
     pub no_dereference: bool,
-    pub excludes: Vec<box_text::glob::Pattern>,
+    pub excludes: Vec<Pattern>,
     pub labels: Vec<Vec<u8>>,
     /// For the times in headings.
     pub zone: Zone,
@@ -181,52 +293,17 @@ fn numeric_context(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     out
 }
 
-fn options(
-    ctx: &Ctx<'_>,
-    parsed: &box_applet::opts::Parsed,
-    args: &[Vec<u8>],
-) -> Result<Options, String> {
-    let number = |id: char, default: usize| -> Result<usize, String> {
-        match parsed.last(id) {
-            None => Ok(default),
-            Some(t) => std::str::from_utf8(t)
-                .ok()
-                .and_then(|t| t.parse().ok())
-                .ok_or_else(|| format!("invalid context length '{}'", String::from_utf8_lossy(t))),
-        }
-    };
-    let form = match parsed.last_of(&['\u{1}', 'c', 'C', 'u', 'U', 'e', 'y', 'q']) {
-        _ if parsed.has('q') => Form::Brief,
-        Some('c' | 'C') => Form::Context(number('C', 3)?),
-        Some('u' | 'U') => Form::Unified(number('U', 3)?),
-        Some('e') => Form::Ed,
-        Some('y') => Form::SideBySide,
-        _ => Form::Normal,
-    };
-    let regex = |t: &[u8]| {
-        Regex::new(t, &RegexOptions::new(Syntax::Grep))
-            .map_err(|e| format!("{}: {e}", String::from_utf8_lossy(t)))
-    };
-    let function = match (parsed.last('F'), parsed.has('p')) {
+/// What the options ask for; the error is the text to report.
+fn options(ctx: &Ctx<'_>, parsed: &Parsed<Flag>, args: &[Vec<u8>]) -> Result<Options, String> {
+    let function = match (parsed.last(Flag::ShowFunctionLine), parsed.has(Flag::ShowCFunction)) {
         (Some(re), _) => Some(regex(re)?),
         (None, true) => Some(regex(b"^[[:alpha:]$_]")?),
         (None, false) => None,
     };
-    let mut excludes = Vec::new();
-    let mut exclude = |p: &[u8]| {
-        excludes.push(box_text::glob::Pattern::new(p, box_text::glob::Options::default()))
-    };
-    parsed.all('x').for_each(&mut exclude);
-    for file in parsed.all('X') {
-        let text = std::fs::read(ctx.path(file))
-            .map_err(|e| format!("{}: {}", String::from_utf8_lossy(file), strerror(&e)))?;
-        text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).for_each(&mut exclude);
-    }
-    let color = match parsed.last('\u{7}') {
+    let color = match parsed.last(Flag::Color) {
         Some(b"always") => true,
-        Some(b"never" | b"auto") => false,
+        Some(b"never" | b"auto") | None => false,
         Some(other) => return Err(format!("invalid color '{}'", String::from_utf8_lossy(other))),
-        None => false,
     };
     let given: Vec<String> = args
         .iter()
@@ -235,37 +312,78 @@ fn options(
         .map(|a| format!(" {}", String::from_utf8_lossy(a)))
         .collect();
     Ok(Options {
-        form,
+        form: form(parsed)?,
         zone: Zone::from_env(ctx.env.get(b"TZ"), |path| std::fs::read(path).ok()),
         equality: Equality {
-            case: parsed.has('i'),
-            all_space: parsed.has('w'),
-            space_change: parsed.has('b'),
-            trailing_space: parsed.has('Z'),
-            tabs: parsed.has('E'),
-            carriage_return: parsed.has('\u{5}'),
+            case: parsed.has(Flag::IgnoreCase),
+            all_space: parsed.has(Flag::IgnoreAllSpace),
+            space_change: parsed.has(Flag::IgnoreSpaceChange),
+            trailing_space: parsed.has(Flag::IgnoreTrailingSpace),
+            tabs: parsed.has(Flag::IgnoreTabExpansion),
+            carriage_return: parsed.has(Flag::StripTrailingCr),
         },
-        ignore_blank: parsed.has('B'),
-        ignore_lines: parsed.all('I').map(regex).collect::<Result<_, _>>()?,
-        minimal: parsed.has('d'),
-        text: parsed.has('a'),
-        report_same: parsed.has('s'),
-        recursive: parsed.has('r'),
-        new_file: parsed.has('N'),
-        new_first: parsed.has('P') || parsed.has('N'),
-        no_dereference: parsed.has('\u{4}'),
-        excludes,
-        labels: parsed.all('L').map(<[u8]>::to_vec).collect(),
+        ignore_blank: parsed.has(Flag::IgnoreBlankLines),
+        ignore_lines: parsed.all(Flag::IgnoreMatchingLines).map(regex).collect::<Result<_, _>>()?,
+        minimal: parsed.has(Flag::Minimal),
+        text: parsed.has(Flag::Text),
+        report_same: parsed.has(Flag::ReportIdenticalFiles),
+        recursive: parsed.has(Flag::Recursive),
+        new_file: parsed.has(Flag::NewFile),
+        new_first: parsed.has(Flag::UnidirectionalNewFile) || parsed.has(Flag::NewFile),
+        no_dereference: parsed.has(Flag::NoDereference),
+        excludes: excludes(ctx, parsed)?,
+        labels: parsed.all(Flag::Label).map(<[u8]>::to_vec).collect(),
         function,
         color,
-        expand_tabs: parsed.has('t'),
-        initial_tab: parsed.has('T'),
-        width: number('W', 130)?.clamp(1, WIDEST),
-        tab: number('\u{9}', 8)?.clamp(1, WIDEST),
-        left_column: parsed.has('\u{2}'),
-        no_common: parsed.has('\u{3}'),
+        expand_tabs: parsed.has(Flag::ExpandTabs),
+        initial_tab: parsed.has(Flag::InitialTab),
+        width: number(parsed, Flag::Width, 130)?.clamp(1, WIDEST),
+        tab: number(parsed, Flag::Tabsize, 8)?.clamp(1, WIDEST),
+        left_column: parsed.has(Flag::LeftColumn),
+        no_common: parsed.has(Flag::SuppressCommonLines),
         given: given.concat(),
     })
+}
+
+/// The form of the output: the last one that is asked for, but `-q` before all others.
+fn form(parsed: &Parsed<Flag>) -> Result<Form, String> {
+    if parsed.has(Flag::Brief) {
+        return Ok(Form::Brief);
+    }
+    Ok(match parsed.last_of(FORMS) {
+        Some(Flag::Copied | Flag::Context) => Form::Context(number(parsed, Flag::Context, 3)?),
+        Some(Flag::UnifiedDefault | Flag::Unified) => {
+            Form::Unified(number(parsed, Flag::Unified, 3)?)
+        }
+        Some(Flag::Ed) => Form::Ed,
+        Some(Flag::SideBySide) => Form::SideBySide,
+        _ => Form::Normal,
+    })
+}
+
+fn number(parsed: &Parsed<Flag>, flag: Flag, default: usize) -> Result<usize, String> {
+    let Some(text) = parsed.last(flag) else { return Ok(default) };
+    std::str::from_utf8(text)
+        .ok()
+        .and_then(|t| t.parse().ok())
+        .ok_or_else(|| format!("invalid context length '{}'", String::from_utf8_lossy(text)))
+}
+
+fn regex(text: &[u8]) -> Result<Regex, String> {
+    Regex::new(text, &RegexOptions::new(Syntax::Grep))
+        .map_err(|e| format!("{}: {e}", String::from_utf8_lossy(text)))
+}
+
+/// Patterns of files that are left out.
+fn excludes(ctx: &Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Vec<Pattern>, String> {
+    let pattern = |text: &[u8]| Pattern::new(text, glob::Options::default());
+    let mut all: Vec<Pattern> = parsed.all(Flag::Exclude).map(pattern).collect();
+    for file in parsed.all(Flag::ExcludeFrom) {
+        let text = std::fs::read(ctx.path(file))
+            .map_err(|e| format!("{}: {}", String::from_utf8_lossy(file), strerror(&e)))?;
+        all.extend(text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(pattern));
+    }
+    Ok(all)
 }
 
 /// Compares two operands: files, directories, or one of each.

@@ -12,6 +12,7 @@ use super::parse::{Message, Words};
 /// Bytes of arguments of one batch, as findutils limits itself.
 const BATCH: usize = 128 * 1024;
 
+/// A command that is run for files (`-exec` and its relatives).
 pub struct Exec {
     words: Vec<Vec<u8>>,
     /// `{} +`

@@ -24,6 +24,7 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// A file that was met; its metadata are read when they are asked for.
     pub fn new(
         shown: Vec<u8>,
         path: PathBuf,

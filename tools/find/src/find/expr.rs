@@ -36,6 +36,7 @@ pub enum Cmp<T> {
 }
 
 impl<T: PartialOrd> Cmp<T> {
+    /// Whether a value compares so.
     pub fn holds(&self, value: T) -> bool {
         match self {
             Cmp::Less(n) => value < *n,
@@ -53,6 +54,7 @@ pub enum TimeOf {
     Modify,
 }
 
+/// What can be true of a file.
 pub enum Test {
     Const(bool),
     Name(Pattern),
@@ -86,6 +88,7 @@ pub enum Test {
     FsType(Vec<u8>),
 }
 
+/// What is done with a file.
 pub enum Action {
     Print(SinkId, u8),
     Printf(SinkId, Rc<Format>),
@@ -134,6 +137,7 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// What holds before any option is read.
     pub fn new(ctx: &Ctx<'_>) -> Settings {
         let now = std::time::SystemTime::now();
         let now = now.duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i128);

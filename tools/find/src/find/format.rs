@@ -320,6 +320,7 @@ fn general(value: f64) -> String {
     }
 }
 
+/// The letter of `-type` and `%y`.
 pub fn kind_letter(kind: Kind) -> u8 {
     match kind {
         Kind::File => b'f',

@@ -83,6 +83,7 @@ pub fn user(stat: &Stat, settings: &Settings) -> Vec<u8> {
     name.map_or_else(|| stat.uid.to_string().into_bytes(), <[u8]>::to_vec)
 }
 
+/// The group's name, or the number.
 pub fn group(stat: &Stat, settings: &Settings) -> Vec<u8> {
     let name = settings.names.group(stat.gid);
     name.map_or_else(|| stat.gid.to_string().into_bytes(), <[u8]>::to_vec)

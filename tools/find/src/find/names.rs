@@ -18,18 +18,22 @@ impl Names {
         self.groups.get_or_init(|| read("/etc/group", b"user"))
     }
 
+    /// The name of a user.
     pub fn user(&self, id: u32) -> Option<&[u8]> {
         self.users().iter().find(|(_, i)| *i == id).map(|(n, _)| n.as_slice())
     }
 
+    /// The name of a group.
     pub fn group(&self, id: u32) -> Option<&[u8]> {
         self.groups().iter().find(|(_, i)| *i == id).map(|(n, _)| n.as_slice())
     }
 
+    /// The number of a user.
     pub fn user_id(&self, name: &[u8]) -> Option<u32> {
         self.users().iter().find(|(n, _)| n == name).map(|(_, i)| *i)
     }
 
+    /// The number of a group.
     pub fn group_id(&self, name: &[u8]) -> Option<u32> {
         self.groups().iter().find(|(n, _)| n == name).map(|(_, i)| *i)
     }

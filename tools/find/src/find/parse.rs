@@ -19,10 +19,12 @@ pub struct Words<'w> {
 }
 
 impl<'w> Words<'w> {
+    /// The next word, which stays.
     pub fn peek(&self) -> Option<&'w [u8]> {
         self.list.get(self.at).map(Vec::as_slice)
     }
 
+    /// Takes the next word.
     pub fn next(&mut self) -> Option<&'w [u8]> {
         let word = self.peek()?;
         self.at += 1;

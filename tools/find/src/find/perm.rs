@@ -11,6 +11,7 @@ pub enum PermTest {
 }
 
 impl PermTest {
+    /// Whether permission bits pass.
     pub fn holds(self, mode: u16) -> bool {
         match self {
             PermTest::Exact(bits) => mode == bits,

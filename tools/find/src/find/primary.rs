@@ -49,6 +49,7 @@ pub fn contradiction(p: &Primaries<'_, '_>) -> Option<Message> {
 }
 
 impl<'p, 'c> Primaries<'p, 'c> {
+    /// Reads primaries; options among them change the settings.
     pub fn new(ctx: &'p mut Ctx<'c>, settings: &'p mut Settings) -> Primaries<'p, 'c> {
         let day_end = settings.now;
         Primaries {
@@ -136,45 +137,27 @@ impl<'p, 'c> Primaries<'p, 'c> {
         Ok(Some(Expr::Test(Test::Const(true))))
     }
 
+    /// A test, or `None` if no test has that name.
     fn test(
         &mut self,
         name: &[u8],
         word: &[u8],
         words: &mut Words<'_>,
     ) -> Result<Option<Test>, Message> {
-        let glob = |icase: bool, words: &mut Words<'_>, utf8: bool| {
-            let options = glob::Options { ignore_case: icase, utf8, ..glob::Options::default() };
-            argument(word, words).map(|a| Pattern::new(a, options))
-        };
-        let utf8 = self.settings.utf8;
+        if let Some(test) = self.of_name(name, word, words)? {
+            return Ok(Some(test));
+        }
+        if let Some(test) = self.of_time(name, word, words)? {
+            return Ok(Some(test));
+        }
         Ok(Some(match name {
             b"true" => Test::Const(true),
             b"false" => Test::Const(false),
-            b"name" => Test::Name(glob(false, words, utf8)?),
-            b"iname" => Test::Name(glob(true, words, utf8)?),
-            b"path" | b"wholename" => Test::Path(glob(false, words, utf8)?),
-            b"ipath" | b"iwholename" => Test::Path(glob(true, words, utf8)?),
-            b"lname" => Test::LinkTarget(glob(false, words, utf8)?),
-            b"ilname" => Test::LinkTarget(glob(true, words, utf8)?),
-            b"regex" | b"iregex" => self.regex(name == b"iregex", argument(word, words)?)?,
             b"type" | b"xtype" => {
                 Test::Type(kinds(word, argument(word, words)?)?, name == b"xtype")
             }
             b"size" => size(argument(word, words)?)?,
             b"empty" => Test::Empty,
-            b"amin" => self.minutes(TimeOf::Access, word, words)?,
-            b"cmin" => self.minutes(TimeOf::Change, word, words)?,
-            b"mmin" => self.minutes(TimeOf::Modify, word, words)?,
-            b"atime" => self.days(TimeOf::Access, word, words)?,
-            b"ctime" => self.days(TimeOf::Change, word, words)?,
-            b"mtime" => self.days(TimeOf::Modify, word, words)?,
-            b"newer" => self.newer(TimeOf::Modify, TimeOf::Modify, argument(word, words)?)?,
-            b"anewer" => self.newer(TimeOf::Access, TimeOf::Modify, argument(word, words)?)?,
-            b"cnewer" => self.newer(TimeOf::Change, TimeOf::Modify, argument(word, words)?)?,
-            b"used" => {
-                let arg = argument(word, words)?;
-                Test::Used(number::decimal(arg).ok_or_else(|| invalid(arg, word))?)
-            }
             b"perm" => {
                 let arg = argument(word, words)?;
                 let test = perm::parse(arg);
@@ -202,39 +185,75 @@ impl<'p, 'c> Primaries<'p, 'c> {
                 argument(word, words)?;
                 return Err(b"invalid predicate -context: SELinux is not enabled.".to_vec());
             }
-            [b'n', b'e', b'w', b'e', b'r', x, y] => {
-                let Some(of) = time_of(*x) else { return Ok(None) };
-                match *y {
-                    b't' => {
-                        let arg = argument(word, words)?;
-                        let at = time::parse::parse(
-                            arg,
-                            expr::split(self.settings.now),
-                            &self.settings.zone,
-                            expr::read,
-                        );
-                        let at = at.map(|(s, n)| i128::from(s) * 1_000_000_000 + i128::from(n));
-                        Test::Newer(
-                            of,
-                            at.ok_or_else(|| {
-                                let quoted = quoted(arg);
-                                [
-                                    b"I cannot figure out how to interpret ".as_slice(),
-                                    &quoted,
-                                    b" as a date or time",
-                                ]
-                                .concat()
-                            })?,
-                        )
-                    }
-                    y => match time_of(y) {
-                        Some(from) => self.newer(of, from, argument(word, words)?)?,
-                        None => return Ok(None),
-                    },
-                }
-            }
             _ => return Ok(None),
         }))
+    }
+
+    /// A test of names, by patterns and regular expressions.
+    fn of_name(
+        &mut self,
+        name: &[u8],
+        word: &[u8],
+        words: &mut Words<'_>,
+    ) -> Result<Option<Test>, Message> {
+        let utf8 = self.settings.utf8;
+        let mut glob = |icase: bool| {
+            let options = glob::Options { ignore_case: icase, utf8, ..glob::Options::default() };
+            argument(word, words).map(|a| Pattern::new(a, options))
+        };
+        Ok(Some(match name {
+            b"name" => Test::Name(glob(false)?),
+            b"iname" => Test::Name(glob(true)?),
+            b"path" | b"wholename" => Test::Path(glob(false)?),
+            b"ipath" | b"iwholename" => Test::Path(glob(true)?),
+            b"lname" => Test::LinkTarget(glob(false)?),
+            b"ilname" => Test::LinkTarget(glob(true)?),
+            b"regex" | b"iregex" => self.regex(name == b"iregex", argument(word, words)?)?,
+            _ => return Ok(None),
+        }))
+    }
+
+    /// A test of times.
+    fn of_time(
+        &mut self,
+        name: &[u8],
+        word: &[u8],
+        words: &mut Words<'_>,
+    ) -> Result<Option<Test>, Message> {
+        Ok(Some(match name {
+            b"amin" => self.minutes(TimeOf::Access, word, words)?,
+            b"cmin" => self.minutes(TimeOf::Change, word, words)?,
+            b"mmin" => self.minutes(TimeOf::Modify, word, words)?,
+            b"atime" => self.days(TimeOf::Access, word, words)?,
+            b"ctime" => self.days(TimeOf::Change, word, words)?,
+            b"mtime" => self.days(TimeOf::Modify, word, words)?,
+            b"newer" => self.newer(TimeOf::Modify, TimeOf::Modify, argument(word, words)?)?,
+            b"anewer" => self.newer(TimeOf::Access, TimeOf::Modify, argument(word, words)?)?,
+            b"cnewer" => self.newer(TimeOf::Change, TimeOf::Modify, argument(word, words)?)?,
+            b"used" => {
+                let arg = argument(word, words)?;
+                Test::Used(number::decimal(arg).ok_or_else(|| invalid(arg, word))?)
+            }
+            [b'n', b'e', b'w', b'e', b'r', x, b't'] => match time_of(*x) {
+                Some(of) => Test::Newer(of, self.point_in_time(argument(word, words)?)?),
+                None => return Ok(None),
+            },
+            [b'n', b'e', b'w', b'e', b'r', x, y] => match (time_of(*x), time_of(*y)) {
+                (Some(of), Some(from)) => self.newer(of, from, argument(word, words)?)?,
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        }))
+    }
+
+    /// What a date says (`-newermt`), in nanoseconds since the epoch.
+    fn point_in_time(&self, arg: &[u8]) -> Result<i128, Message> {
+        let now = expr::split(self.settings.now);
+        let at = time::parse::parse(arg, now, &self.settings.zone, expr::read);
+        at.map(|(s, n)| i128::from(s) * 1_000_000_000 + i128::from(n)).ok_or_else(|| {
+            let what = b"I cannot figure out how to interpret ".as_slice();
+            [what, &quoted(arg), b" as a date or time"].concat()
+        })
     }
 
     fn action(

@@ -36,6 +36,7 @@ impl Sinks {
         Ok(SinkId::File(self.files.len() - 1))
     }
 
+    /// Writes to one of them.
     pub fn write(&mut self, ctx: &mut Ctx<'_>, id: SinkId, text: &[u8]) -> io::Result<()> {
         match id {
             SinkId::Stdout => ctx.stdout.write_all(text),
@@ -47,6 +48,7 @@ impl Sinks {
         }
     }
 
+    /// Sends on what files have in their buffers; errors are not told, as in GNU find.
     pub fn flush(&mut self) {
         for (_, f) in &mut self.files {
             let _ = f.flush();

@@ -13,6 +13,7 @@ pub enum Splitting {
     Byte(u8),
 }
 
+/// Why there are no more items.
 #[derive(Debug)]
 pub enum InputError {
     Io(io::Error),
@@ -33,6 +34,7 @@ pub struct Items {
 }
 
 impl Items {
+    /// The items of an input, up to a line that is `eof`.
     pub fn new(reader: Box<dyn BufRead>, splitting: Splitting, eof: Option<Vec<u8>>) -> Items {
         Items {
             reader,

@@ -19,6 +19,7 @@ pub struct Limits {
     pub exit_if_large: bool,
 }
 
+/// Collects items and runs a command with them.
 pub struct Runner {
     command: Vec<Vec<u8>>,
     limits: Limits,
@@ -41,6 +42,7 @@ pub struct Runner {
 }
 
 impl Runner {
+    /// Runs one command at a time, and asks nobody.
     pub fn new(command: Vec<Vec<u8>>, limits: Limits) -> Runner {
         Runner {
             command,

@@ -12,6 +12,7 @@ const MAX_TEXT: f64 = i32::MAX as f64;
 /// Deepest objects that `*` merges; below that the right side wins whole.
 const MAX_MERGE: usize = 10_000;
 
+/// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
     "not"/0 => |_, v, _| Ok((!v.truthy()).into()),
     "add"/0 => |_, v, _| sum(v),

@@ -7,6 +7,7 @@ use crate::value::{
     Result, Value, compare, compare_total, cut, equal, index, into_vec, type_error, type_error2,
 };
 
+/// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
     "sort"/0 => |_, v, _| {
         let mut items = array(v, "cannot be sorted, as it is not an array")?;

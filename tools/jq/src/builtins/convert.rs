@@ -4,6 +4,7 @@ use super::{Native, fail, natives};
 use crate::json;
 use crate::value::{Result, Value, compare, parse_number, type_error};
 
+/// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
     "type"/0 => |_, v, _| Ok(v.type_name().into()),
     "tojson"/0 => |_, v, _| Ok(json::to_text(&v).into()),

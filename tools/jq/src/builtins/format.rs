@@ -4,6 +4,7 @@ use super::{Native, fail, natives, strings, take};
 use crate::json;
 use crate::value::{Result, Value, type_error};
 
+/// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
     "format"/1 => |_, v, a| {
         let name = take(a, 0);

@@ -42,6 +42,7 @@ impl Streams {
         }
     }
 
+    /// Gives the applet its standard output back.
     pub fn give_back(&self, ctx: &mut Ctx<'_>) {
         std::mem::swap(&mut ctx.stdout, &mut self.out.borrow_mut());
     }
@@ -81,6 +82,7 @@ pub struct Host<'h> {
     pub patterns: HashMap<(String, String, bool), Rc<Regex>>,
 }
 
+/// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
     "env"/0 => |h, _, _| Ok(h.env.clone()),
     "get_search_list"/0 => |h, _, _| Ok(h.library.clone()),

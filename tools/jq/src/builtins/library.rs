@@ -70,11 +70,13 @@ impl Library {
         Library { defs }
     }
 
+    /// The native function of that name.
     pub fn native(&self, name: &str, arity: usize) -> Option<Native> {
         let found = |n: &&Native| n.arity == arity && n.name == name;
         NATIVES.iter().find_map(|all| all.iter().find(found)).copied()
     }
 
+    /// The definition of that name, of those in jq's own language.
     pub fn def(&self, name: &str, arity: usize) -> Option<&Def> {
         // The keys are static, but looking one up takes any text.
         self.defs.iter().find(|(k, _)| **k == (name, arity)).map(|(_, d)| &**d)

@@ -24,6 +24,7 @@ fn number(v: &Value) -> Result<f64> {
     v.as_num().ok_or_else(|| type_error(v, "number required"))
 }
 
+/// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
     "nan"/0 => |_, _, _| Ok(Value::Num(f64::NAN)),
     "infinite"/0 => |_, _, _| Ok(Value::Num(f64::INFINITY)),

@@ -27,6 +27,7 @@ use crate::value::{Result, Value};
 /// A native function: the input, then the arguments.
 pub type Run = fn(&mut Host<'_>, Value, &mut [Value]) -> Result<Value>;
 
+/// A function of ours, by name and number of parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Native {
     pub name: &'static str,

@@ -8,6 +8,7 @@ use crate::value::{
     Map, Result, Str, Value, cut, delete_paths, equal, has, set_path, type_error, type_error2,
 };
 
+/// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
     "keys"/0 => |_, v, _| keys(v, true),
     "keys_unsorted"/0 => |_, v, _| keys(v, false),

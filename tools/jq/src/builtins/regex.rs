@@ -11,6 +11,7 @@ use crate::value::{Map, Result, Value, type_error};
 /// A compiled pattern.
 pub type Regex = fancy_regex::Regex;
 
+/// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
     "_match"/2 => |h, v, a| matches(h, &v, &take(a, 0), &take(a, 1)),
     "_match"/1 => |h, v, a| {

@@ -3,6 +3,7 @@
 use super::{Native, fail, natives, take};
 use crate::value::{Result, Value, index};
 
+/// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
     "startswith"/1 => |_, v, a| affix(&v, &take(a, 0), "startswith", |s, x| s.starts_with(x)),
     "endswith"/1 => |_, v, a| affix(&v, &take(a, 0), "endswith", |s, x| s.ends_with(x)),

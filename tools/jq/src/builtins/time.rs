@@ -9,6 +9,7 @@ use super::time_text::{format, parse};
 use super::{Native, fail, natives, take};
 use crate::value::{Result, Value};
 
+/// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
     "now"/0 => |_, _, _| {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);

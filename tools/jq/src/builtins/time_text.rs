@@ -101,6 +101,20 @@ impl Reader<'_> {
         Some(())
     }
 
+    /// Whether a time is of the afternoon (`%p`): `PM` in any case.
+    fn half_of_day(&mut self) -> Option<bool> {
+        if let Some(n) = self.name(&["AM ", "PM "]) {
+            return Some(n == 1);
+        }
+        let head = self.rest.get(..2)?;
+        let is_pm = head.eq_ignore_ascii_case("pm");
+        if !is_pm && !head.eq_ignore_ascii_case("am") {
+            return None;
+        }
+        self.rest = &self.rest[2..];
+        Some(is_pm)
+    }
+
     fn one(&mut self, spec: char) -> Option<()> {
         match spec {
             'a' | 'A' => self.t.weekday = self.name(&DAYS)?,
@@ -113,19 +127,7 @@ impl Reader<'_> {
             'm' => self.t.month = self.number(2, 1..=12)? - 1,
             'M' => self.t.minute = self.number(2, 0..=59)?,
             'S' => self.t.second = self.number(2, 0..=61)?,
-            'p' | 'P' => {
-                self.pm = Some(self.name(&["AM ", "PM "]).map_or_else(
-                    || {
-                        let head = self.rest.get(..2)?;
-                        let pm = head.eq_ignore_ascii_case("pm");
-                        (pm || head.eq_ignore_ascii_case("am")).then(|| {
-                            self.rest = &self.rest[2..];
-                            pm
-                        })
-                    },
-                    |i| Some(i == 1),
-                )?);
-            }
+            'p' | 'P' => self.pm = Some(self.half_of_day()?),
             's' => self.epoch = Some(self.number(18, 0..=i64::MAX)?),
             'u' => self.t.weekday = self.number(1, 1..=7)? % 7,
             'w' => self.t.weekday = self.number(1, 0..=6)?,

@@ -52,6 +52,7 @@ pub struct Parser {
 }
 
 impl Parser {
+    /// A parser that has read nothing; with `seq` of texts that are separated as in RFC 7464.
     pub fn new(mode: Mode, seq: bool) -> Parser {
         Parser { mode, seq, stack: Vec::new(), last: Last::Open, queued: None, ended: false }
     }

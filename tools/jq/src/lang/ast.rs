@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::value::Value;
 
+/// Operators of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinOp {
     Add,
@@ -19,6 +20,7 @@ pub enum BinOp {
     Ge,
 }
 
+/// Assignments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AssignOp {
     /// `=`
@@ -31,12 +33,14 @@ pub enum AssignOp {
     Alt,
 }
 
+/// A part of a string with interpolations.
 #[derive(Debug)]
 pub enum Part {
     Text(String),
     Expr(Expr),
 }
 
+/// An expression. Numbers are places in the program's text.
 #[derive(Debug)]
 pub enum Expr {
     /// `.`
@@ -84,6 +88,7 @@ pub struct Loop {
     pub extract: Option<Expr>,
 }
 
+/// What `as` takes apart.
 #[derive(Debug)]
 pub enum Pattern {
     Var(String),
@@ -91,6 +96,7 @@ pub enum Pattern {
     Object(Vec<(PatternKey, Option<Pattern>)>),
 }
 
+/// What `as` takes apart.
 #[derive(Debug)]
 pub enum PatternKey {
     /// `$name`, which binds the field as well.
@@ -98,6 +104,7 @@ pub enum PatternKey {
     Expr(Expr),
 }
 
+/// A parameter of a definition.
 #[derive(Debug)]
 pub struct Param {
     pub name: String,
@@ -105,6 +112,7 @@ pub struct Param {
     pub is_var: bool,
 }
 
+/// A definition.
 #[derive(Debug)]
 pub struct Def {
     pub name: String,
@@ -112,6 +120,7 @@ pub struct Def {
     pub body: Expr,
 }
 
+/// `import` or `include`.
 #[derive(Debug)]
 pub struct Import {
     pub path: String,

@@ -2,6 +2,7 @@
 
 use super::SyntaxError;
 
+/// A token.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Token<'a> {
     /// `.name`

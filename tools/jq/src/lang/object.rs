@@ -6,6 +6,7 @@ use super::parser::{Parser, Result, joined};
 use crate::value::{Value, cut};
 
 impl Parser<'_> {
+    /// An object, behind its `{`.
     pub fn object(&mut self) -> Result<Expr> {
         self.expect("{")?;
         let mut pairs = Vec::new();

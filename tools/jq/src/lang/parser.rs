@@ -11,6 +11,7 @@ use super::ast::{AssignOp, BinOp, Def, Expr, Import, Module, Param, Pattern, Pat
 use super::lexer::{self, Token};
 use crate::value::Value;
 
+/// What was parsed, or why not.
 pub type Result<T> = std::result::Result<T, SyntaxError>;
 
 /// Deepest nesting of a program; keeps the parser and the compiler within the stack.
@@ -19,6 +20,7 @@ const MAX_DEPTH: usize = 500;
 /// Longest chain of operators of one level, which becomes a tree of that depth.
 const MAX_CHAIN: usize = 1000;
 
+/// A recursive-descent parser over the text.
 pub struct Parser<'a> {
     pub code: &'a str,
     pub at: usize,
@@ -56,10 +58,12 @@ pub fn parse_defs(code: &str) -> Result<Vec<Rc<Def>>> {
 }
 
 impl<'a> Parser<'a> {
+    /// The next token, which stays.
     pub fn peek(&self) -> Result<Token<'a>> {
         Ok(lexer::token(self.code, self.at)?.0)
     }
 
+    /// Takes the next token.
     pub fn next(&mut self) -> Result<Token<'a>> {
         let (t, _, end) = lexer::token(self.code, self.at)?;
         self.at = end;
@@ -71,10 +75,12 @@ impl<'a> Parser<'a> {
         Ok(lexer::token(self.code, self.at)?.1)
     }
 
+    /// Whether this operator is next.
     pub fn is_op(&self, op: &str) -> Result<bool> {
         Ok(matches!(self.peek()?, Token::Op(o) if o == op))
     }
 
+    /// Takes an operator if it is next.
     pub fn take_op(&mut self, op: &str) -> Result<bool> {
         let found = self.is_op(op)?;
         if found {
@@ -83,10 +89,12 @@ impl<'a> Parser<'a> {
         Ok(found)
     }
 
+    /// Whether this word is next.
     pub fn is_word(&self, word: &str) -> Result<bool> {
         Ok(matches!(self.peek()?, Token::Ident(w) if w == word))
     }
 
+    /// Takes a word if it is next.
     pub fn take_word(&mut self, word: &str) -> Result<bool> {
         let found = self.is_word(word)?;
         if found {
@@ -95,14 +103,17 @@ impl<'a> Parser<'a> {
         Ok(found)
     }
 
+    /// Takes an operator, which must be next.
     pub fn expect(&mut self, op: &str) -> Result<()> {
         if self.take_op(op)? { Ok(()) } else { Err(self.unexpected()) }
     }
 
+    /// Takes a word, which must be next.
     pub fn expect_word(&mut self, word: &str) -> Result<()> {
         if self.take_word(word)? { Ok(()) } else { Err(self.unexpected()) }
     }
 
+    /// An error at a place of the text.
     pub fn error_at(&self, message: impl Into<String>, at: usize) -> SyntaxError {
         SyntaxError { message: message.into(), at }
     }
@@ -185,6 +196,7 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// A definition.
     pub fn def(&mut self) -> Result<Def> {
         self.expect_word("def")?;
         let name = self.ident()?.to_string();
@@ -447,6 +459,7 @@ pub fn negated(e: Expr) -> Expr {
     }
 }
 
+/// Whether a word is reserved.
 pub fn is_keyword(word: &str) -> bool {
     matches!(
         word,

@@ -9,6 +9,7 @@ use crate::value::{Map, Value, parse_number};
 const MAX_SUFFIXES: usize = 1000;
 
 impl<'a> Parser<'a> {
+    /// A term with all that is behind it: fields, subscripts, `?`, `as`.
     pub fn term(&mut self) -> Result<Expr> {
         let mut t = self.nested(Parser::primary)?;
         for _ in 0..MAX_SUFFIXES {

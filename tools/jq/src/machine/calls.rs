@@ -102,6 +102,7 @@ impl<'a> Compiler<'a> {
         })
     }
 
+    /// A call of what has that name in the scope, else of a builtin.
     pub fn call(&mut self, name: &str, args: &'a [Expr], at: usize, scope: &Scope<'a>) -> Result {
         match self.find(name, args.len(), scope) {
             Some(Found::Callee(callee)) => {
@@ -139,6 +140,7 @@ impl<'a> Compiler<'a> {
         Ok(Callee::Func { id, level: 0 })
     }
 
+    /// Emits a call of a native function.
     pub fn native(&mut self, native: Option<Native>, args: Vec<Operand>) {
         if let Some(native) = native {
             self.program.natives.push(NativeSite { native, args });

@@ -22,6 +22,7 @@ pub enum Operand {
     Field(Value),
 }
 
+/// An instruction. What it works on is on the stack unless it says otherwise.
 #[derive(Debug)]
 pub enum Op {
     /// Replaces the input.
@@ -152,6 +153,7 @@ impl Callee {
     }
 }
 
+/// Who is called, with which arguments.
 #[derive(Debug)]
 pub struct CallSite {
     pub callee: Callee,
@@ -166,6 +168,7 @@ impl CallSite {
     }
 }
 
+/// Which native function is called, with which arguments.
 #[derive(Debug)]
 pub struct NativeSite {
     pub native: Native,
@@ -179,6 +182,7 @@ pub struct TextSite {
     pub parts: Vec<Option<Str>>,
 }
 
+/// A compiled function.
 #[derive(Debug, Default)]
 pub struct Func {
     pub code: Vec<Op>,

@@ -17,6 +17,7 @@ pub struct CompileError {
     pub module: usize,
 }
 
+/// What was compiled, or why not.
 pub type Result<T = ()> = std::result::Result<T, CompileError>;
 
 /// A name's meaning. `depth` counts the definitions around it.
@@ -66,10 +67,12 @@ pub enum Binding<'a> {
 pub struct Scope<'a>(Option<Rc<(Binding<'a>, Scope<'a>)>>);
 
 impl<'a> Scope<'a> {
+    /// The scope with a name more.
     pub fn with(&self, binding: Binding<'a>) -> Scope<'a> {
         Scope(Some(Rc::new((binding, self.clone()))))
     }
 
+    /// The innermost binding of which `f` makes something.
     pub fn find<'s, T>(&'s self, mut f: impl FnMut(&'s Binding<'a>) -> Option<T>) -> Option<T> {
         let mut at = self;
         while let Some(node) = &at.0 {
@@ -98,6 +101,7 @@ struct Buffer {
     locals: u16,
 }
 
+/// Makes a program of syntax trees.
 pub struct Compiler<'a> {
     pub program: Program,
     pub library: &'a Library,
@@ -109,6 +113,7 @@ pub struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
+    /// A compiler with an empty main program.
     pub fn new(library: &'a Library) -> Compiler<'a> {
         let mut program = Program::default();
         program.funcs.push(Func::default());
@@ -174,6 +179,7 @@ impl<'a> Compiler<'a> {
         self.buffers.len().saturating_sub(1)
     }
 
+    /// Adds an instruction to the function that is being compiled.
     pub fn emit(&mut self, op: Op) {
         if let Some(b) = self.buffers.last_mut() {
             b.code.push(op);
@@ -186,6 +192,7 @@ impl<'a> Compiler<'a> {
         self.here() as usize - 1
     }
 
+    /// Where the next instruction will be.
     pub fn here(&self) -> u32 {
         self.buffers.last().map_or(0, |b| b.code.len() as u32)
     }
@@ -209,6 +216,7 @@ impl<'a> Compiler<'a> {
         Slot { level: 0, at }
     }
 
+    /// How many definitions out one of that depth is.
     pub fn level(&self, depth: usize) -> u16 {
         (self.depth() - depth) as u16
     }
@@ -220,6 +228,7 @@ impl<'a> Compiler<'a> {
         (slot, scope.with(var))
     }
 
+    /// What a variable stands for; `None` if there is none of that name.
     pub fn variable(&self, name: &str, scope: &Scope<'a>) -> Option<Operand> {
         scope.find(|b| match b {
             Binding::Var { name: n, depth, at } if n == name => {
@@ -297,6 +306,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
+    /// Compiles an expression.
     pub fn expr(&mut self, e: &'a Expr, scope: &Scope<'a>) -> Result {
         match e {
             Expr::Id => {}
@@ -307,17 +317,7 @@ impl<'a> Compiler<'a> {
                 let native = self.library.native("format", 1);
                 self.native(native, vec![Operand::Const(name.as_str().into())]);
             }
-            Expr::Index(t, k, opt) => match self.simple(k, scope) {
-                Some(k @ (Operand::Const(_) | Operand::Var(_))) => {
-                    self.expr(t, scope)?;
-                    self.emit(Op::IndexBy(k, *opt));
-                }
-                _ => {
-                    self.argument(k, scope)?;
-                    self.expr(t, scope)?;
-                    self.emit(Op::Index(*opt));
-                }
-            },
+            Expr::Index(t, k, opt) => self.index(t, k, *opt, scope)?,
             Expr::Slice(t, from, to, opt) => self.slice(t, [from, to], *opt, scope)?,
             Expr::Each(t, opt) => {
                 self.expr(t, scope)?;
@@ -359,32 +359,9 @@ impl<'a> Compiler<'a> {
             Expr::Alt(a, b) => self.alternative(a, b, scope)?,
             Expr::Assign(op, a, b) => self.assign(*op, a, b, scope)?,
             Expr::If(cond, then, otherwise) => {
-                self.aside(cond, scope)?;
-                let no = self.emit_jump(Op::JumpFalse);
-                self.expr(then, scope)?;
-                match otherwise {
-                    None => self.land(no),
-                    Some(e) => {
-                        let end = self.emit_jump(Op::Jump);
-                        self.land(no);
-                        self.expr(e, scope)?;
-                        self.land(end);
-                    }
-                }
+                self.conditional(cond, then, otherwise.as_deref(), scope)?;
             }
-            Expr::Try(body, handler) => {
-                let begin = self.emit_jump(Op::TryBegin);
-                self.expr(body, scope)?;
-                let done = self.emit_jump(Op::TryEnd);
-                let end = self.emit_jump(Op::Jump);
-                self.land(begin);
-                self.land(done);
-                match handler {
-                    Some(h) => self.expr(h, scope)?,
-                    None => self.emit(Op::Backtrack),
-                }
-                self.land(end);
-            }
+            Expr::Try(body, handler) => self.attempt(body, handler.as_deref(), scope)?,
             Expr::Reduce(l) => self.reduce(l, scope)?,
             Expr::Foreach(l) => self.foreach(l, scope)?,
             Expr::Label(name, body) => {
@@ -393,19 +370,7 @@ impl<'a> Compiler<'a> {
                 let label = Binding::Label { name: name.clone(), depth: self.depth(), at: slot.at };
                 self.expr(body, &scope.with(label))?;
             }
-            Expr::Break(name, at) => {
-                let slot = scope.find(|b| match b {
-                    Binding::Label { name: n, depth, at } if n == name => {
-                        Some(Slot { level: self.level(*depth), at: *at })
-                    }
-                    _ => None,
-                });
-                let Some(slot) = slot else {
-                    let message = format!("$*label-{name} is not defined");
-                    return Err(CompileError { message, at: *at, module: self.module });
-                };
-                self.emit(Op::Break(slot));
-            }
+            Expr::Break(name, at) => self.break_to(name, *at, scope)?,
             Expr::Def(def, rest) => {
                 let scope = self.define(def, scope);
                 self.expr(rest, &scope)?;
@@ -418,6 +383,77 @@ impl<'a> Compiler<'a> {
                 self.expr(body, &scope)?;
             }
         }
+        Ok(())
+    }
+
+    /// `t[k]`.
+    fn index(&mut self, t: &'a Expr, k: &'a Expr, opt: bool, scope: &Scope<'a>) -> Result {
+        match self.simple(k, scope) {
+            Some(k @ (Operand::Const(_) | Operand::Var(_))) => {
+                self.expr(t, scope)?;
+                self.emit(Op::IndexBy(k, opt));
+            }
+            _ => {
+                self.argument(k, scope)?;
+                self.expr(t, scope)?;
+                self.emit(Op::Index(opt));
+            }
+        }
+        Ok(())
+    }
+
+    /// `if cond then then else otherwise end`.
+    fn conditional(
+        &mut self,
+        cond: &'a Expr,
+        then: &'a Expr,
+        otherwise: Option<&'a Expr>,
+        scope: &Scope<'a>,
+    ) -> Result {
+        self.aside(cond, scope)?;
+        let no = self.emit_jump(Op::JumpFalse);
+        self.expr(then, scope)?;
+        match otherwise {
+            None => self.land(no),
+            Some(e) => {
+                let end = self.emit_jump(Op::Jump);
+                self.land(no);
+                self.expr(e, scope)?;
+                self.land(end);
+            }
+        }
+        Ok(())
+    }
+
+    /// `try body catch handler`.
+    fn attempt(&mut self, body: &'a Expr, handler: Option<&'a Expr>, scope: &Scope<'a>) -> Result {
+        let begin = self.emit_jump(Op::TryBegin);
+        self.expr(body, scope)?;
+        let done = self.emit_jump(Op::TryEnd);
+        let end = self.emit_jump(Op::Jump);
+        self.land(begin);
+        self.land(done);
+        match handler {
+            Some(h) => self.expr(h, scope)?,
+            None => self.emit(Op::Backtrack),
+        }
+        self.land(end);
+        Ok(())
+    }
+
+    /// `break $name`.
+    fn break_to(&mut self, name: &'a str, at: usize, scope: &Scope<'a>) -> Result {
+        let slot = scope.find(|b| match b {
+            Binding::Label { name: n, depth, at } if n == name => {
+                Some(Slot { level: self.level(*depth), at: *at })
+            }
+            _ => None,
+        });
+        let Some(slot) = slot else {
+            let message = format!("$*label-{name} is not defined");
+            return Err(CompileError { message, at, module: self.module });
+        };
+        self.emit(Op::Break(slot));
         Ok(())
     }
 
@@ -472,6 +508,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
+    /// `[e]`
     pub fn collect(&mut self, e: &'a Expr, scope: &Scope<'a>) -> Result {
         let slot = self.slot();
         self.emit(Op::InitArray(slot));

@@ -13,6 +13,7 @@ use crate::value::{Items, Map, Value};
 /// No value, no frame.
 pub const NONE: u32 = u32::MAX;
 
+/// A function with the frame that it sees.
 #[derive(Clone, Copy, Debug)]
 pub struct Closure {
     pub func: u32,
@@ -20,6 +21,7 @@ pub struct Closure {
     pub env: u32,
 }
 
+/// A call that is being run.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
     /// The frame of the surrounding definition.
@@ -103,6 +105,7 @@ pub struct Stacks {
 }
 
 impl Stacks {
+    /// Empty stacks.
     pub fn new() -> Stacks {
         Stacks {
             values: Vec::new(),
@@ -118,6 +121,7 @@ impl Stacks {
         }
     }
 
+    /// Puts a value on top.
     pub fn push(&mut self, v: Value) {
         self.values.push((v, self.top));
         self.top = self.values.len() as u32 - 1;
@@ -146,6 +150,7 @@ impl Stacks {
         }
     }
 
+    /// The value on top; null if there is none.
     pub fn peek(&self) -> &Value {
         self.values.get(self.top as usize).map_or(&Value::Null, |(v, _)| v)
     }
@@ -165,6 +170,7 @@ impl Stacks {
         self.frames.get(frame).map_or(0, |f| f.locals as usize) + slot.at as usize
     }
 
+    /// A variable.
     pub fn var(&mut self, slot: super::code::Slot) -> &mut Value {
         let at = self.place(slot);
         &mut self.locals[at]
@@ -192,6 +198,7 @@ impl Stacks {
         }
     }
 
+    /// Remembers the state, to come back to it.
     pub fn fork(&mut self, kind: Kind) {
         let fork = Fork {
             kind,
@@ -265,6 +272,7 @@ impl Stacks {
         }
     }
 
+    /// Enters the evaluation of an argument, where paths are not followed, or leaves it.
     pub fn nest(&mut self, deeper: bool) {
         if let Some(t) = &mut self.track {
             let t = Rc::make_mut(t);

@@ -36,6 +36,7 @@ pub struct Track {
 }
 
 impl Track {
+    /// The empty path, at this value.
     pub fn new(at: Value, outer: Option<Rc<Track>>) -> Track {
         Track { path: None, at, nest: 0, outer }
     }

@@ -13,6 +13,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
+    /// An assignment.
     pub fn assign(
         &mut self,
         op: AssignOp,

@@ -48,14 +48,17 @@ impl Hasher for KeyHasher {
 }
 
 impl Map {
+    /// An empty object with room for `n` entries.
     pub fn with_capacity(n: usize) -> Map {
         Map { slots: Vec::with_capacity(n), live: 0, index: None }
     }
 
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.live
     }
 
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.live == 0
     }
@@ -78,16 +81,19 @@ impl Map {
         }
     }
 
+    /// The value of a key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         let at = self.find(key)?;
         self.slots.get(at)?.as_ref().map(|(_, v)| v)
     }
 
+    /// The same for a key that is shared, without a copy of it.
     pub fn get_shared(&self, key: &Str) -> Option<&Value> {
         let at = self.find_shared(key)?;
         self.slots.get(at)?.as_ref().map(|(_, v)| v)
     }
 
+    /// The value of a key, to be changed.
     pub fn get_mut(&mut self, key: &Str) -> Option<&mut Value> {
         let at = self.find_shared(key)?;
         self.slots.get_mut(at)?.as_mut().map(|(_, v)| v)
@@ -110,6 +116,7 @@ impl Map {
         }
     }
 
+    /// Takes an entry out; the order of the others stays.
     pub fn remove(&mut self, key: &Str) -> Option<Value> {
         let at = self.find_shared(key)?;
         let (key, value) = self.slots.get_mut(at)?.take()?;
@@ -136,6 +143,7 @@ impl Map {
         });
     }
 
+    /// All entries, in the order in which they were set.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&Str, &Value)> {
         self.slots.iter().flatten().map(|(k, v)| (k, v))
     }

@@ -38,6 +38,7 @@ pub enum Value {
 pub type Result<T, E = Value> = std::result::Result<T, E>;
 
 impl Value {
+    /// A string.
     pub fn str(s: impl Into<String>) -> Value {
         Value::Str(Rc::new(s.into()))
     }
@@ -47,14 +48,17 @@ impl Value {
         Value::str(text(b.into()))
     }
 
+    /// An array.
     pub fn arr(v: Vec<Value>) -> Value {
         Value::Arr(Rc::new(Items(v)))
     }
 
+    /// An object.
     pub fn obj(m: Map) -> Value {
         Value::Obj(Rc::new(m))
     }
 
+    /// A number.
     pub fn int(i: usize) -> Value {
         Value::Num(i as f64)
     }
@@ -73,6 +77,7 @@ impl Value {
         }
     }
 
+    /// The text of a string.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Value::Str(s) => Some(s),
@@ -80,6 +85,7 @@ impl Value {
         }
     }
 
+    /// The elements of an array.
     pub fn as_arr(&self) -> Option<&[Value]> {
         match self {
             Value::Arr(a) => Some(a),

@@ -9,20 +9,24 @@ pub(super) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
+    /// The next byte, which stays.
     pub fn peek(&self) -> Option<u8> {
         self.line.get(self.at).copied()
     }
 
+    /// What is not read yet.
     pub fn rest(&self) -> &'a [u8] {
         self.line.get(self.at..).unwrap_or_default()
     }
 
+    /// Goes over blanks.
     pub fn blanks(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t')) {
             self.at += 1;
         }
     }
 
+    /// Takes a decimal number, if one is next.
     pub fn number(&mut self) -> Option<usize> {
         let len = self.rest().iter().take_while(|c| c.is_ascii_digit()).count();
         let digits = std::str::from_utf8(&self.rest()[..len]).ok()?;

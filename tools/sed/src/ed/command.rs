@@ -29,30 +29,7 @@ impl Editor<'_, '_> {
                 let how = [&[c][..], &suffix].concat();
                 self.print_all(Range { from, ..range }, &how)
             }
-            b'a' | b'i' | b'c' => {
-                let suffix = suffix(&mut t)?;
-                self.remember();
-                let at = match c {
-                    b'a' => range.to,
-                    b'i' => range.from.saturating_sub(1),
-                    _ => {
-                        let from = needed(range)?;
-                        self.delete(from, range.to);
-                        from - 1
-                    }
-                };
-                let mut texts = Vec::new();
-                while let Some(line) = self.next_line().filter(|l| l != b".") {
-                    texts.push(line);
-                }
-                let empty = texts.is_empty();
-                self.insert(at, texts);
-                if empty {
-                    let line = if c == b'i' { range.to } else { at + usize::from(c == b'c') };
-                    self.current = line.min(self.lines.len());
-                }
-                self.print_suffix(&suffix)
-            }
+            b'a' | b'i' | b'c' => self.add_text(&mut t, range, c),
             b'd' => {
                 let suffix = suffix(&mut t)?;
                 let from = needed(range)?;
@@ -61,62 +38,19 @@ impl Editor<'_, '_> {
                 self.current = from.min(self.lines.len());
                 self.print_suffix(&suffix)
             }
-            b'j' => {
-                let suffix = suffix(&mut t)?;
-                let to = if range.given == 0 { self.current + 1 } else { range.to };
-                let from = needed(range)?;
-                if to > self.lines.len() {
-                    return fail("Invalid address");
-                }
-                if from < to {
-                    self.remember();
-                    let parts: Vec<Vec<u8>> =
-                        self.lines[from - 1..to].iter().map(|l| l.text.to_vec()).collect();
-                    self.delete(from, to);
-                    self.insert(from - 1, vec![parts.concat()]);
-                }
-                self.print_suffix(&suffix)
-            }
+            b'j' => self.join(&mut t, range),
             b'm' | b't' => self.transfer(&mut t, range, c),
-            b'k' => {
-                let mark =
-                    t.peek().filter(u8::is_ascii_lowercase).ok_or("Invalid mark character")?;
-                t.at += 1;
-                let suffix = suffix(&mut t)?;
-                needed(range)?;
-                self.marks.insert(mark, self.lines[range.to - 1].id);
-                self.print_suffix(&suffix)
-            }
+            b'k' => self.mark(&mut t, range),
             b's' => self.substitute(&mut t, range),
             b'g' | b'v' => self.global(&mut t, range, c == b'g'),
-            b'u' => {
-                let suffix = suffix(&mut t)?;
-                let before = self.undo.take().ok_or("Nothing to undo")?;
-                let now = Before {
-                    lines: std::mem::replace(&mut self.lines, before.lines),
-                    current: std::mem::replace(&mut self.current, before.current),
-                    modified: std::mem::replace(&mut self.modified, before.modified),
-                };
-                self.undo = Some(now);
-                self.print_suffix(&suffix)
-            }
+            b'u' => self.undo(&mut t),
             b'=' => {
                 let suffix = suffix(&mut t)?;
                 let n = if range.given > 0 { range.to } else { self.lines.len() };
                 let _ = writeln!(self.ctx.stdout, "{n}");
                 self.print_suffix(&suffix)
             }
-            b'z' => {
-                let count = t.number().unwrap_or(self.window).max(1);
-                self.window = count;
-                let suffix = suffix(&mut t)?;
-                let from = if range.given > 0 { range.to } else { self.current + 1 };
-                let to = from.saturating_add(count - 1).min(self.lines.len());
-                if from == 0 || from > to {
-                    return fail("Invalid address");
-                }
-                self.print_all(Range { from, to, given: 2 }, &[b"p", &suffix[..]].concat())
-            }
+            b'z' => self.scroll(&mut t, range),
             b'#' => Ok(Next::Go),
             b'!' => {
                 if range.given > 0 {
@@ -126,28 +60,109 @@ impl Editor<'_, '_> {
                 Ok(Next::Go)
             }
             b'r' | b'w' | b'W' | b'e' | b'E' | b'f' => self.with_file(&mut t, range, c, warned),
-            b'q' | b'Q' | b'h' | b'H' | b'P' => {
-                if range.given > 0 {
-                    return fail("Unexpected address");
-                }
-                let suffix = suffix(&mut t)?;
-                match c {
-                    b'Q' => return Ok(Next::Quit),
-                    b'q' => return self.quit(warned),
-                    b'P' => self.prompting = !self.prompting,
-                    _ => {
-                        if c == b'H' {
-                            self.verbose = !self.verbose;
-                        }
-                        if !self.error.is_empty() && (c == b'h' || self.verbose) {
-                            let _ = writeln!(self.ctx.stdout, "{}", self.error);
-                        }
-                    }
-                }
-                self.print_suffix(&suffix)
-            }
+            b'q' | b'Q' | b'h' | b'H' | b'P' if range.given > 0 => fail("Unexpected address"),
+            b'q' | b'Q' | b'h' | b'H' | b'P' => self.about_session(&mut t, c, warned),
             _ => fail("Unknown command"),
         }
+    }
+
+    /// `k`: the line keeps the mark wherever it goes.
+    fn mark(&mut self, t: &mut Text<'_>, range: Range) -> Result<Next> {
+        let mark = t.peek().filter(u8::is_ascii_lowercase).ok_or("Invalid mark character")?;
+        t.at += 1;
+        let suffix = suffix(t)?;
+        needed(range)?;
+        self.marks.insert(mark, self.lines[range.to - 1].id);
+        self.print_suffix(&suffix)
+    }
+
+    /// `a`, `i` and `c`: lines up to a single dot.
+    fn add_text(&mut self, t: &mut Text<'_>, range: Range, c: u8) -> Result<Next> {
+        let suffix = suffix(t)?;
+        self.remember();
+        let at = match c {
+            b'a' => range.to,
+            b'i' => range.from.saturating_sub(1),
+            _ => {
+                let from = needed(range)?;
+                self.delete(from, range.to);
+                from - 1
+            }
+        };
+        let mut texts = Vec::new();
+        while let Some(line) = self.next_line().filter(|l| l != b".") {
+            texts.push(line);
+        }
+        let empty = texts.is_empty();
+        self.insert(at, texts);
+        if empty {
+            let line = if c == b'i' { range.to } else { at + usize::from(c == b'c') };
+            self.current = line.min(self.lines.len());
+        }
+        self.print_suffix(&suffix)
+    }
+
+    /// `j`: by default, the current line and the next one become one.
+    fn join(&mut self, t: &mut Text<'_>, range: Range) -> Result<Next> {
+        let suffix = suffix(t)?;
+        let to = if range.given == 0 { self.current + 1 } else { range.to };
+        let from = needed(range)?;
+        if to > self.lines.len() {
+            return fail("Invalid address");
+        }
+        if from < to {
+            self.remember();
+            let parts: Vec<Vec<u8>> =
+                self.lines[from - 1..to].iter().map(|l| l.text.to_vec()).collect();
+            self.delete(from, to);
+            self.insert(from - 1, vec![parts.concat()]);
+        }
+        self.print_suffix(&suffix)
+    }
+
+    /// `u`, which itself can be undone.
+    fn undo(&mut self, t: &mut Text<'_>) -> Result<Next> {
+        let suffix = suffix(t)?;
+        let before = self.undo.take().ok_or("Nothing to undo")?;
+        let now = Before {
+            lines: std::mem::replace(&mut self.lines, before.lines),
+            current: std::mem::replace(&mut self.current, before.current),
+            modified: std::mem::replace(&mut self.modified, before.modified),
+        };
+        self.undo = Some(now);
+        self.print_suffix(&suffix)
+    }
+
+    /// `z`: as many lines as the window has, or as are asked for from then on.
+    fn scroll(&mut self, t: &mut Text<'_>, range: Range) -> Result<Next> {
+        let count = t.number().unwrap_or(self.window).max(1);
+        self.window = count;
+        let suffix = suffix(t)?;
+        let from = if range.given > 0 { range.to } else { self.current + 1 };
+        let to = from.saturating_add(count - 1).min(self.lines.len());
+        if from == 0 || from > to {
+            return fail("Invalid address");
+        }
+        self.print_all(Range { from, to, given: 2 }, &[b"p", &suffix[..]].concat())
+    }
+
+    /// `q`, `Q`, `h`, `H` and `P`: what concerns no line.
+    fn about_session(&mut self, t: &mut Text<'_>, c: u8, warned: bool) -> Result<Next> {
+        let suffix = suffix(t)?;
+        match c {
+            b'Q' => return Ok(Next::Quit),
+            b'q' => return self.quit(warned),
+            b'P' => self.prompting = !self.prompting,
+            _ => {
+                if c == b'H' {
+                    self.verbose = !self.verbose;
+                }
+                if !self.error.is_empty() && (c == b'h' || self.verbose) {
+                    let _ = writeln!(self.ctx.stdout, "{}", self.error);
+                }
+            }
+        }
+        self.print_suffix(&suffix)
     }
 
     fn quit(&mut self, warned: bool) -> Result<Next> {
@@ -173,17 +188,7 @@ impl Editor<'_, '_> {
         let operand = t.rest().to_vec();
         let shell = operand.starts_with(b"!");
         if c == b'f' {
-            if shell {
-                return fail("Invalid redirection");
-            }
-            if !operand.is_empty() {
-                self.name = operand;
-            }
-            if self.name.is_empty() {
-                return fail("No current filename");
-            }
-            let _ = self.ctx.stdout.write_all(&[&self.name[..], b"\n"].concat());
-            return Ok(Next::Go);
+            return self.file_name(operand);
         }
         let edits = matches!(c, b'e' | b'E');
         if c == b'e' && self.modified && !warned {
@@ -221,6 +226,21 @@ impl Editor<'_, '_> {
                 self.modified = false;
             }
         }
+        Ok(Next::Go)
+    }
+
+    /// `f`: the default name, changed if one is given.
+    fn file_name(&mut self, operand: Vec<u8>) -> Result<Next> {
+        if operand.starts_with(b"!") {
+            return fail("Invalid redirection");
+        }
+        if !operand.is_empty() {
+            self.name = operand;
+        }
+        if self.name.is_empty() {
+            return fail("No current filename");
+        }
+        let _ = self.ctx.stdout.write_all(&[&self.name[..], b"\n"].concat());
         Ok(Next::Go)
     }
 

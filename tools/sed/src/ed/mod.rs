@@ -22,19 +22,37 @@ use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit};
 use box_text::regex::{Options, Regex, Syntax};
 
-const SPEC: Spec = Spec {
+/// The options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flag {
+    ExtendedRegexp,
+    Traditional,
+    LooseExitStatus,
+    Prompt,
+    Quiet,
+    Script,
+    Verbose,
+}
+
+const SPEC: Spec<Flag> = Spec {
     usage: "[options] [file]",
     about: "Edit text line by line, by commands from standard input.",
     options: &[
-        Opt::flag('E', "extended-regexp", "use extended regular expressions"),
-        Opt::flag('r', "", "the same as -E"),
-        Opt::flag('G', "traditional", "accepted and ignored"),
-        Opt::flag('l', "loose-exit-status", "exit with 0 status even if a command fails"),
-        Opt::value('p', "prompt", "STRING", "use STRING as an interactive prompt"),
-        Opt::flag('q', "quiet", "suppress diagnostics written to stderr"),
-        Opt::flag('q', "silent", "the same as --quiet").long_only(),
-        Opt::flag('s', "script", "suppress byte counts and '!' prompt"),
-        Opt::flag('v', "verbose", "be verbose; equivalent to the 'H' command"),
+        Opt::new(Flag::ExtendedRegexp, 'E', "extended-regexp", "use extended regular expressions"),
+        Opt::new(Flag::ExtendedRegexp, 'r', "", "the same as -E"),
+        Opt::new(Flag::Traditional, 'G', "traditional", "accepted and ignored"),
+        Opt::new(
+            Flag::LooseExitStatus,
+            'l',
+            "loose-exit-status",
+            "exit with 0 status even if a command fails",
+        ),
+        Opt::new(Flag::Prompt, 'p', "prompt", "use STRING as an interactive prompt")
+            .takes("STRING"),
+        Opt::new(Flag::Quiet, 'q', "quiet", "suppress diagnostics written to stderr"),
+        Opt::long(Flag::Quiet, "silent", "the same as --quiet"),
+        Opt::new(Flag::Script, 's', "script", "suppress byte counts and '!' prompt"),
+        Opt::new(Flag::Verbose, 'v', "verbose", "be verbose; equivalent to the 'H' command"),
     ],
     after: "Start edit by reading in 'file' if given.\nIf 'file' begins with a '!', read output of shell command.",
     posix_order: false,
@@ -106,7 +124,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Err(e) => return e,
     };
     // `-` is an old way to say -s.
-    let silent = p.has('s') || p.operands.first().is_some_and(|o| o == b"-");
+    let silent = p.has(Flag::Script) || p.operands.first().is_some_and(|o| o == b"-");
     let operand = p.operands.iter().find(|o| *o != b"-").cloned();
     let mut editor = Editor {
         ctx,
@@ -122,14 +140,14 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         last_shell: Vec::new(),
         feed: None,
         error: String::new(),
-        verbose: p.has('v'),
+        verbose: p.has(Flag::Verbose),
         warned: false,
         failed: false,
         counts: !silent,
-        quiet: p.has('q'),
-        extended: p.has('E') || p.has('r'),
-        prompt: p.last('p').map(<[u8]>::to_vec),
-        prompting: p.has('p'),
+        quiet: p.has(Flag::Quiet),
+        extended: p.has(Flag::ExtendedRegexp),
+        prompt: p.last(Flag::Prompt).map(<[u8]>::to_vec),
+        prompting: p.has(Flag::Prompt),
         window: 22,
     };
     if let Some(name) = operand {
@@ -144,7 +162,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         editor.undo = None;
     }
     let status = editor.all();
-    let failed = editor.failed && !p.has('l');
+    let failed = editor.failed && !p.has(Flag::LooseExitStatus);
     if status == 0 && failed { Exit::FAILURE } else { Exit(status) }
 }
 

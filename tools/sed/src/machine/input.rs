@@ -44,6 +44,7 @@ pub(super) struct Input {
 }
 
 impl Input {
+    /// The lines of these files.
     pub fn new(files: Vec<Vec<u8>>) -> Input {
         let files: VecDeque<Vec<u8>> =
             if files.is_empty() { [b"-".to_vec()].into() } else { files.into() };

@@ -27,10 +27,12 @@ pub(super) struct Out {
 }
 
 impl Out {
+    /// An output that is a file.
     pub fn file(w: BufWriter<File>) -> Out {
         Out { kind: Kind::File(w), missing: false }
     }
 
+    /// The file, if it is one.
     pub fn into_file(self) -> Option<BufWriter<File>> {
         if let Kind::File(w) = self.kind { Some(w) } else { None }
     }
@@ -51,6 +53,7 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
+    /// What was last written to the main output had no newline.
     pub fn missing_newline(&mut self) {
         self.main.missing_newline();
     }

@@ -23,6 +23,7 @@ Usage: zip [-options] [-b path] [-n suffixes] [zipfile list] [-xi list]
   -@   read names from stdin
 ";
 
+/// What becomes of the archive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
     Add,
@@ -31,6 +32,7 @@ pub enum Action {
     Delete,
 }
 
+/// What is to be done, from the command line.
 pub struct Job {
     pub action: Action,
     pub archive: Vec<u8>,
@@ -51,6 +53,31 @@ pub struct Job {
     pub method: u16,
     /// Suffixes of files that are stored.
     pub store: Vec<Vec<u8>>,
+}
+
+impl Default for Job {
+    fn default() -> Job {
+        let suffixes = ".Z:.zip:.zoo:.arc:.lzh:.arj".split(':');
+        Job {
+            action: Action::Add,
+            archive: Vec::new(),
+            names: Vec::new(),
+            only: Vec::new(),
+            except: Vec::new(),
+            names_from_stdin: false,
+            quiet: false,
+            recurse: false,
+            junk: false,
+            no_dirs: false,
+            links: false,
+            remove: false,
+            test: false,
+            no_extra: false,
+            level: 6,
+            method: super::format::DEFLATED,
+            store: suffixes.map(|s| s.as_bytes().to_vec()).collect(),
+        }
+    }
 }
 
 /// Long names of options, and options of two letters, by what they mean.
@@ -84,74 +111,85 @@ enum List {
     Except,
 }
 
+/// The command line while it is read.
+struct Reader<'a> {
+    job: Job,
+    list: List,
+    /// The archive was named.
+    named: bool,
+    rest: std::slice::Iter<'a, Vec<u8>>,
+}
+
+/// Parses the command line; `Err` after a message or help.
 pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
-    let mut job = Job {
-        action: Action::Add,
-        archive: Vec::new(),
-        names: Vec::new(),
-        only: Vec::new(),
-        except: Vec::new(),
-        names_from_stdin: false,
-        quiet: false,
-        recurse: false,
-        junk: false,
-        no_dirs: false,
-        links: false,
-        remove: false,
-        test: false,
-        no_extra: false,
-        level: 6,
-        method: super::format::DEFLATED,
-        store: Vec::new(),
-    };
-    let suffixes = ".Z:.zip:.zoo:.arc:.lzh:.arj".split(':');
-    job.store = suffixes.map(|s| s.as_bytes().to_vec()).collect();
-    let mut list = List::Names;
-    let (mut named, mut plain) = (false, false);
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        let mut long = [0u8];
-        let mut attached: Option<&[u8]> = None;
-        let flags: &[u8] = match arg.strip_prefix(b"-") {
-            Some(b"-") if !plain => {
-                plain = true;
-                continue;
-            }
+    let mut reader =
+        Reader { job: Job::default(), list: List::Names, named: false, rest: args.iter() };
+    let mut plain = false;
+    while let Some(arg) = reader.rest.next() {
+        match arg.strip_prefix(b"-") {
+            Some(b"-") if !plain => plain = true,
             Some(b"-version") if !plain => {
                 let _ = writeln!(ctx.stdout, "zip (Wasibox) {}", env!("CARGO_PKG_VERSION"));
                 return Err(Exit::SUCCESS);
             }
             Some([b'-', name @ ..]) if !plain => {
-                let (name, value) = match name.iter().position(|c| *c == b'=') {
-                    Some(at) => (&name[..at], Some(&name[at + 1..])),
-                    None => (name, None),
-                };
-                let mut fits = LONG.iter().filter(|(l, _)| l.as_bytes().starts_with(name));
-                let (Some((_, flag)), None) = (fits.next(), fits.next()) else {
-                    return Err(invalid(
-                        ctx,
-                        &format!("long option '{}' not supported", lossy(name)),
-                    ));
-                };
-                attached = value;
-                long[0] = *flag;
-                &long
+                let (flag, value) = long(name).ok_or_else(|| {
+                    let name = name.split(|c| *c == b'=').next().unwrap_or_default();
+                    invalid(ctx, &format!("long option '{}' not supported", lossy(name)))
+                })?;
+                reader.flags(ctx, &[flag], value)?;
             }
-            Some(flags) if !plain && !flags.is_empty() => flags,
-            _ => {
-                match list {
-                    List::Only => job.only.push(arg.clone()),
-                    List::Except => job.except.push(arg.clone()),
-                    List::Names if named => job.names.push(arg.clone()),
-                    List::Names => {
-                        named = true;
-                        job.archive = with_suffix(arg);
-                    }
-                }
-                continue;
+            Some(flags) if !plain && !flags.is_empty() => reader.flags(ctx, flags, None)?,
+            _ => reader.operand(arg),
+        }
+    }
+    let Reader { job, named, .. } = reader;
+    let unselected = job.only.is_empty() && job.except.is_empty();
+    if !named && !unselected {
+        return Err(invalid(ctx, "nothing to select from"));
+    }
+    if !named {
+        let _ = ctx.stdout.write_all(HELP.as_bytes());
+        return Err(Exit::SUCCESS);
+    }
+    Ok(job)
+}
+
+/// The letter of a long name, which may be abbreviated, and the value that is attached to it.
+fn long(name: &[u8]) -> Option<(u8, Option<&[u8]>)> {
+    let (name, value) = match name.iter().position(|c| *c == b'=') {
+        Some(at) => (&name[..at], Some(&name[at + 1..])),
+        None => (name, None),
+    };
+    let mut fits = LONG.iter().filter(|(l, _)| l.as_bytes().starts_with(name));
+    match (fits.next(), fits.next()) {
+        (Some((_, flag)), None) => Some((*flag, value)),
+        _ => None,
+    }
+}
+
+impl Reader<'_> {
+    fn operand(&mut self, arg: &[u8]) {
+        match self.list {
+            List::Only => self.job.only.push(arg.to_vec()),
+            List::Except => self.job.except.push(arg.to_vec()),
+            List::Names if self.named => self.job.names.push(arg.to_vec()),
+            List::Names => {
+                self.named = true;
+                self.job.archive = with_suffix(arg);
             }
-        };
-        list = List::Names;
+        }
+    }
+
+    /// Letters in one word; `attached` is the value of a long name.
+    fn flags(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        flags: &[u8],
+        attached: Option<&[u8]>,
+    ) -> Result<(), Exit> {
+        self.list = List::Names;
+        let job = &mut self.job;
         for (at, flag) in flags.iter().enumerate() {
             match flag {
                 b'r' => job.recurse = true,
@@ -173,37 +211,20 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
                     return Err(Exit::SUCCESS);
                 }
                 b'x' | b'i' => {
-                    list = if *flag == b'x' { List::Except } else { List::Only };
-                    let first = attached.or(Some(&flags[at + 1..])).filter(|f| !f.is_empty());
-                    if let Some(first) = first {
-                        let to = if *flag == b'x' { &mut job.except } else { &mut job.only };
-                        to.push(first.to_vec());
-                        list = List::Names;
+                    let (list, to) = match flag {
+                        b'x' => (List::Except, &mut job.except),
+                        _ => (List::Only, &mut job.only),
+                    };
+                    // What is attached is the only one.
+                    match attached.or(Some(&flags[at + 1..])).filter(|f| !f.is_empty()) {
+                        Some(first) => to.push(first.to_vec()),
+                        None => self.list = list,
                     }
-                    break;
+                    return Ok(());
                 }
                 b'n' | b'Z' | b'b' | b't' => {
                     let value = attached.or(Some(&flags[at + 1..])).filter(|f| !f.is_empty());
-                    let Some(value) = value.map(<[u8]>::to_vec).or_else(|| args.next().cloned())
-                    else {
-                        let text = format!("option '{}' requires a value", char::from(*flag));
-                        return Err(invalid(ctx, &text));
-                    };
-                    match (flag, value.as_slice()) {
-                        (b'n', v) => {
-                            let parts = v.split(|c| matches!(c, b':' | b','));
-                            job.store = parts.map(<[u8]>::to_vec).collect();
-                        }
-                        (b'Z', b"store") => job.level = 0,
-                        (b'Z', b"deflate") => job.method = super::format::DEFLATED,
-                        (b'Z', b"bzip2") => job.method = super::format::BZIP2,
-                        (b'Z', v) => {
-                            let text = format!("unknown compression method '{}'", lossy(v));
-                            return Err(invalid(ctx, &text));
-                        }
-                        _ => {}
-                    }
-                    break;
+                    return self.valued(ctx, *flag, value);
                 }
                 other => {
                     let text = format!("short option '{}' not supported", char::from(*other));
@@ -211,16 +232,32 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
                 }
             }
         }
+        Ok(())
     }
-    let unselected = job.only.is_empty() && job.except.is_empty();
-    if !named && !unselected {
-        return Err(invalid(ctx, "nothing to select from"));
+
+    /// An option with a value, which is the next word if none is attached.
+    fn valued(&mut self, ctx: &mut Ctx<'_>, flag: u8, value: Option<&[u8]>) -> Result<(), Exit> {
+        let Some(value) = value.map(<[u8]>::to_vec).or_else(|| self.rest.next().cloned()) else {
+            let text = format!("option '{}' requires a value", char::from(flag));
+            return Err(invalid(ctx, &text));
+        };
+        match (flag, value.as_slice()) {
+            (b'n', suffixes) => {
+                let parts = suffixes.split(|c| matches!(c, b':' | b','));
+                self.job.store = parts.map(<[u8]>::to_vec).collect();
+            }
+            (b'Z', b"store") => self.job.level = 0,
+            (b'Z', b"deflate") => self.job.method = super::format::DEFLATED,
+            (b'Z', b"bzip2") => self.job.method = super::format::BZIP2,
+            (b'Z', other) => {
+                let text = format!("unknown compression method '{}'", lossy(other));
+                return Err(invalid(ctx, &text));
+            }
+            // A folder for temporary files, a date: without effect.
+            _ => {}
+        }
+        Ok(())
     }
-    if !named {
-        let _ = ctx.stdout.write_all(HELP.as_bytes());
-        return Err(Exit::SUCCESS);
-    }
-    Ok(job)
 }
 
 fn invalid(ctx: &mut Ctx<'_>, why: &str) -> Exit {

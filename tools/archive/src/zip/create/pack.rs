@@ -53,6 +53,7 @@ struct Packed {
 }
 
 impl<'a> Packer<'a> {
+    /// Writes members to `out`, from its beginning on.
     pub fn new(out: &'a mut dyn Target, job: &'a Job, zone: &'a Zone) -> Packer<'a> {
         Packer { out, at: 0, entries: Vec::new(), job, zone }
     }
