@@ -138,6 +138,7 @@ fn put_headers(out: &mut Vec<u8>, headers: &[Header]) {
 }
 
 impl Step {
+    /// In bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let numbered = |out: &mut Vec<u8>, kind: u8, n: &u64| {
@@ -204,6 +205,7 @@ impl Step {
 }
 
 impl Answer {
+    /// In bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {

@@ -73,6 +73,7 @@ fn put_key(out: &mut Vec<u8>, key: &[u8]) {
 }
 
 impl<'a> Request<'a> {
+    /// In bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
@@ -114,6 +115,7 @@ impl<'a> Request<'a> {
 }
 
 impl Answer {
+    /// In bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {

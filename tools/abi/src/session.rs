@@ -154,6 +154,7 @@ impl Default for Writer {
 }
 
 impl Writer {
+    /// A state without records.
     pub fn new() -> Writer {
         let mut out = Vec::with_capacity(1024);
         out.extend_from_slice(&MAGIC);
@@ -171,6 +172,7 @@ impl Writer {
         Ok(Writer(state.to_vec()))
     }
 
+    /// Adds a record.
     pub fn record(&mut self, record: &Record<'_>) {
         self.0.push(record.tag());
         let at = self.0.len();

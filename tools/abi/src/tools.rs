@@ -130,6 +130,7 @@ impl<'a> Request<'a> {
 }
 
 impl Answer {
+    /// In bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {

@@ -5,6 +5,7 @@
 //! | dialects as sets of rules | `options` |
 //! | text to tokens, brackets, nodes | `lex`, `bracket`, `parse`, `ast`, `class` |
 //! | what is known beforehand (plain text, fixed length) | `shape` |
+//! | a choice of a few plain texts | `literals` |
 //! | matches: lazy automata of `regex-automata` | `hir`, `automaton` |
 //! | groups and back-references: own instructions and matcher | `program`, `backtrack` |
 //!
@@ -38,6 +39,7 @@ mod class;
 mod error;
 mod hir;
 mod lex;
+mod literals;
 mod options;
 mod parse;
 mod program;
@@ -50,6 +52,7 @@ use memchr::memmem;
 use ast::{Look, Node};
 use automaton::{Automata, Automaton};
 use backtrack::{BUDGET, Hay, NONE, Scratch};
+use literals::Literals;
 use program::Program;
 
 pub use error::RegexError;
@@ -75,6 +78,8 @@ pub struct Regex {
 enum Engine {
     /// Plain text, perhaps between word conditions.
     Literal(Box<memmem::Finder<'static>>),
+    /// One of a few plain texts.
+    Choice(Literals),
     Automaton(Box<Automata>),
 }
 
@@ -144,11 +149,12 @@ impl Regex {
             (Bound::Word, Some(text)) if !text.is_empty() => Some(text),
             _ => None,
         };
-        let engine = match literal {
+        let engine = match (literal, few_literals(&node, options)) {
             // The empty text must not be found inside a character.
-            Some(text) if !text.is_empty() || !options.utf8 => {
+            (Some(text), _) if !text.is_empty() || !options.utf8 => {
                 Engine::Literal(Box::new(memmem::Finder::new(&text).into_owned()))
             }
+            (_, Some(texts)) => Engine::Choice(texts),
             _ => {
                 let direct = match options.bound {
                     // Both ends are given.
@@ -213,6 +219,7 @@ impl Regex {
         }
         match &self.engine {
             Engine::Literal(finder) => self.find_literal(finder, hay, start),
+            Engine::Choice(texts) => texts.find(hay, start),
             Engine::Automaton(auto) if self.backrefs => {
                 let mut slots = vec![NONE; 2 * (self.groups as usize + 1)];
                 self.find_by_program(auto, hay, start, &mut slots)
@@ -241,7 +248,7 @@ impl Regex {
                 Engine::Automaton(auto) => {
                     self.find_by_program(auto, hay, start, &mut captures.slots).is_some()
                 }
-                Engine::Literal(_) => false,
+                Engine::Literal(_) | Engine::Choice(_) => false,
             };
         }
         let Some(found) = self.find_at(hay, start) else { return false };
@@ -323,6 +330,13 @@ impl Regex {
             }
         }
     }
+}
+
+/// The texts, if the pattern is a choice of a few. A text that is not UTF-8 could be found within a character.
+fn few_literals(node: &Node, options: &Options) -> Option<Literals> {
+    let texts = shape::literals(node).filter(|_| options.bound == Bound::None)?;
+    let whole = !options.utf8 || texts.iter().all(|text| std::str::from_utf8(text).is_ok());
+    if whole { Literals::new(texts) } else { None }
 }
 
 fn choice(mut nodes: Vec<Node>, options: &Options) -> Node {

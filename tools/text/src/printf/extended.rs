@@ -169,14 +169,17 @@ impl LongDouble {
         (Self::normal(negative, mantissa as u64, low as i32), range)
     }
 
+    /// Whether the sign bit is set.
     pub fn is_negative(&self) -> bool {
         self.negative
     }
 
+    /// Whether it is a number, and no infinity.
     pub fn is_finite(&self) -> bool {
         self.class == Class::Finite
     }
 
+    /// Whether it is no number.
     pub fn is_nan(&self) -> bool {
         self.class == Class::Nan
     }

@@ -69,22 +69,27 @@ impl Options {
         }
     }
 
+    /// The same without regard to case, if that is so.
     pub const fn icase(self, icase: bool) -> Options {
         Options { icase, ..self }
     }
 
+    /// The same with `^` and `$` at line ends within the text.
     pub const fn multiline(self, multiline: bool) -> Options {
         Options { multiline, ..self }
     }
 
+    /// The same for a text of lines with this terminator, which no match contains.
     pub const fn lines(self, terminator: u8) -> Options {
         Options { lines: Some(terminator), ..self }
     }
 
+    /// The same for characters of UTF-8, or of one byte each.
     pub const fn utf8(self, utf8: bool) -> Options {
         Options { utf8, ..self }
     }
 
+    /// The same with what must be around a match.
     pub const fn bound(self, bound: Bound) -> Options {
         Options { bound, ..self }
     }

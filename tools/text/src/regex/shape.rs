@@ -21,6 +21,15 @@ pub(super) fn literal(node: &Node) -> Option<Vec<u8>> {
     }
 }
 
+/// The texts of which the pattern is a choice, if it is nothing else.
+pub(super) fn literals(node: &Node) -> Option<Vec<Vec<u8>>> {
+    match node {
+        Node::Group(_, inner) => literals(inner),
+        Node::Alternate(all) => all.iter().map(literal).collect(),
+        _ => None,
+    }
+}
+
 /// If the pattern is a choice of texts: the longer ones first, so that the first that
 /// matches is the longest.
 pub(super) fn sort_literals(node: &mut Node) -> bool {

@@ -27,147 +27,172 @@ const MAX_WIDTH: usize = 4096;
 
 /// Appends the time in GNU `date`'s format. An unknown conversion stays as it is.
 pub fn format(out: &mut Vec<u8>, format: &[u8], t: &Broken) {
-    expand(out, format, t, Dialect::Date, 0);
+    Formatter { t, dialect: Dialect::Date, depth: 0 }.expand(out, format);
 }
 
 /// The time in a format of `strftime(3)`, as `printf %(...)T` of bash, gawk and jq give it.
 /// An unknown conversion stays as it is.
 pub fn strftime(format: &[u8], t: &Broken) -> Vec<u8> {
     let mut out = Vec::new();
-    expand(&mut out, format, t, Dialect::Libc, 0);
+    Formatter { t, dialect: Dialect::Libc, depth: 0 }.expand(&mut out, format);
     out
 }
 
-fn expand(out: &mut Vec<u8>, format: &[u8], t: &Broken, dialect: Dialect, depth: u8) {
-    let mut at = 0;
-    while let Some(&c) = format.get(at) {
-        if c != b'%' {
-            out.push(c);
-            at += 1;
-            continue;
-        }
-        let start = at;
-        at += 1;
-        let mut f = Flags::default();
-        while let Some(&c) = format.get(at) {
-            match c {
-                b'-' | b'_' | b'0' => f.pad = c,
-                b'+' if dialect == Dialect::Date => f.pad = c,
-                b'^' => f.upper = true,
-                b'#' => f.swap = true,
-                _ => break,
-            }
-            at += 1;
-        }
-        while let Some(d) = format.get(at).filter(|c| c.is_ascii_digit()) {
-            f.width =
-                f.width.saturating_mul(10).saturating_add(usize::from(d - b'0')).min(MAX_WIDTH);
-            f.width_given = true;
-            at += 1;
-        }
-        if matches!(format.get(at), Some(b'E' | b'O')) {
-            at += 1;
-        }
-        let mut colons = 0;
-        while dialect == Dialect::Date && format.get(at) == Some(&b':') {
-            colons += 1;
-            at += 1;
-        }
-        let Some(&conv) = format.get(at) else {
-            out.extend_from_slice(&format[start..]);
-            return;
-        };
-        at += 1;
-        if colons > 0 && conv != b'z' || !conversion(out, conv, f, colons, t, dialect, depth) {
-            out.extend_from_slice(&format[start..at]);
-        }
-    }
+/// What is written into a format.
+struct Formatter<'t> {
+    t: &'t Broken,
+    dialect: Dialect,
+    /// How many formats this one is within.
+    depth: u8,
 }
 
-fn conversion(
-    out: &mut Vec<u8>,
-    conv: u8,
-    f: Flags,
-    colons: usize,
-    t: &Broken,
-    dialect: Dialect,
-    depth: u8,
-) -> bool {
-    let date = dialect == Dialect::Date;
-    let year_digits = if date { 4 } else { 1 };
-    let composite = |out: &mut Vec<u8>, format: &[u8]| composite(out, format, t, f, dialect, depth);
-    let hour12 = if t.hour % 12 == 0 { 12 } else { t.hour % 12 };
-    let (iso_year, iso_week) = t.iso_week();
-    match conv {
-        b'%' => text(out, "%", f),
-        b'n' => text(out, "\n", f),
-        b't' => text(out, "\t", f),
-        b'a' => text(out, &name(&DAYS, t.weekday)[..3], swap_to_upper(f)),
-        b'A' => text(out, name(&DAYS, t.weekday), swap_to_upper(f)),
-        b'b' | b'h' => text(out, &name(&MONTHS, t.month - 1)[..3], swap_to_upper(f)),
-        b'B' => text(out, name(&MONTHS, t.month - 1), swap_to_upper(f)),
-        b'p' => {
-            let s = if t.hour < 12 { "AM" } else { "PM" };
-            if f.swap { text(out, &s.to_lowercase(), f) } else { text(out, s, f) }
-        }
-        b'P' => text(out, if t.hour < 12 { "am" } else { "pm" }, f),
-        b'Z' => {
-            if f.swap {
-                text(out, &t.zone.to_lowercase(), f);
-            } else {
-                text(out, &t.zone, f);
+impl Formatter<'_> {
+    fn is_date(&self) -> bool {
+        self.dialect == Dialect::Date
+    }
+
+    fn expand(&self, out: &mut Vec<u8>, format: &[u8]) {
+        let mut at = 0;
+        while let Some(&c) = format.get(at) {
+            if c != b'%' {
+                out.push(c);
+                at += 1;
+                continue;
+            }
+            let start = at;
+            at += 1;
+            let mut f = Flags::default();
+            while let Some(&c) = format.get(at) {
+                match c {
+                    b'-' | b'_' | b'0' => f.pad = c,
+                    b'+' if self.is_date() => f.pad = c,
+                    b'^' => f.upper = true,
+                    b'#' => f.swap = true,
+                    _ => break,
+                }
+                at += 1;
+            }
+            while let Some(d) = format.get(at).filter(|c| c.is_ascii_digit()) {
+                f.width =
+                    f.width.saturating_mul(10).saturating_add(usize::from(d - b'0')).min(MAX_WIDTH);
+                f.width_given = true;
+                at += 1;
+            }
+            if matches!(format.get(at), Some(b'E' | b'O')) {
+                at += 1;
+            }
+            let mut colons = 0;
+            while self.is_date() && format.get(at) == Some(&b':') {
+                colons += 1;
+                at += 1;
+            }
+            let Some(&conv) = format.get(at) else {
+                out.extend_from_slice(&format[start..]);
+                return;
+            };
+            at += 1;
+            if colons > 0 && conv != b'z' || !self.conversion(out, conv, f, colons) {
+                out.extend_from_slice(&format[start..at]);
             }
         }
-        b'c' => composite(out, b"%a %b %e %H:%M:%S %Y"),
-        b'x' | b'D' => composite(out, b"%m/%d/%y"),
-        b'X' | b'T' => composite(out, b"%H:%M:%S"),
-        b'r' => composite(out, b"%I:%M:%S %p"),
-        b'R' => composite(out, b"%H:%M"),
-        b'F' if !date => composite(out, b"%Y-%m-%d"),
-        b'F' => {
-            // A width goes to the year, as the rest has a fixed one.
-            let year = Flags { width: f.width.saturating_sub(6), ..f };
-            let year = if f.pad == 0 && !f.width_given {
-                Flags { pad: b'+', width: 4, ..f }
-            } else {
-                year
-            };
-            number(out, t.year, 4, b'0', year);
-            expand(out, b"-%m-%d", t, dialect, depth);
-        }
-        b'Y' => number(out, t.year, year_digits, b'0', f),
-        b'C' => number(out, t.year.div_euclid(100), year_digits.min(2), b'0', f),
-        b'y' => number(out, t.year.rem_euclid(100), 2, b'0', f),
-        b'G' => number(out, iso_year, year_digits, b'0', f),
-        b'g' => number(out, iso_year.rem_euclid(100), 2, b'0', f),
-        b'V' => number(out, iso_week, 2, b'0', f),
-        b'U' => number(out, t.week(0), 2, b'0', f),
-        b'W' => number(out, t.week(1), 2, b'0', f),
-        b'm' => number(out, t.month, 2, b'0', f),
-        b'd' => number(out, t.day, 2, b'0', f),
-        b'e' => number(out, t.day, 2, b'_', f),
-        b'H' => number(out, t.hour, 2, b'0', f),
-        b'k' => number(out, t.hour, 2, b'_', f),
-        b'I' => number(out, hour12, 2, b'0', f),
-        b'l' => number(out, hour12, 2, b'_', f),
-        b'M' => number(out, t.minute, 2, b'0', f),
-        b'S' => number(out, t.second, 2, b'0', f),
-        b'j' => number(out, t.yearday + 1, 3, b'0', f),
-        b'q' if date => number(out, (t.month - 1) / 3 + 1, 1, b'0', f),
-        b'u' => number(out, if t.weekday == 0 { 7 } else { t.weekday }, 1, b'0', f),
-        b'w' => number(out, t.weekday, 1, b'0', f),
-        b's' => number(out, t.epoch, 1, b'0', f),
-        b'N' if date => nanos(out, t.nanos, f),
-        b'z' if !date => {
-            // glibc pads the sign and the digits each.
-            text(out, if t.offset < 0 { "-" } else { "+" }, f);
-            let minutes = t.offset.abs() / 60;
-            number(out, minutes / 60 * 100 + minutes % 60, 4, b'0', f);
-        }
-        b'z' => return zone(out, t.offset, colons, f),
-        _ => return false,
     }
-    true
+
+    /// Writes one conversion; whether there is one of that letter.
+    fn conversion(&self, out: &mut Vec<u8>, conv: u8, f: Flags, colons: usize) -> bool {
+        let t = self.t;
+        if let Some((value, digits, pad)) = self.numeric(conv) {
+            number(out, value, digits, pad, f);
+            return true;
+        }
+        match conv {
+            b'%' => text(out, "%", f),
+            b'n' => text(out, "\n", f),
+            b't' => text(out, "\t", f),
+            b'a' => text(out, &name(&DAYS, t.weekday)[..3], swap_to_upper(f)),
+            b'A' => text(out, name(&DAYS, t.weekday), swap_to_upper(f)),
+            b'b' | b'h' => text(out, &name(&MONTHS, t.month - 1)[..3], swap_to_upper(f)),
+            b'B' => text(out, name(&MONTHS, t.month - 1), swap_to_upper(f)),
+            b'p' => {
+                let s = if t.hour < 12 { "AM" } else { "PM" };
+                if f.swap { text(out, &s.to_lowercase(), f) } else { text(out, s, f) }
+            }
+            b'P' => text(out, if t.hour < 12 { "am" } else { "pm" }, f),
+            b'Z' if f.swap => text(out, &t.zone.to_lowercase(), f),
+            b'Z' => text(out, &t.zone, f),
+            b'c' => self.composite(out, b"%a %b %e %H:%M:%S %Y", f),
+            b'x' | b'D' => self.composite(out, b"%m/%d/%y", f),
+            b'X' | b'T' => self.composite(out, b"%H:%M:%S", f),
+            b'r' => self.composite(out, b"%I:%M:%S %p", f),
+            b'R' => self.composite(out, b"%H:%M", f),
+            b'F' if !self.is_date() => self.composite(out, b"%Y-%m-%d", f),
+            b'F' => {
+                // A width goes to the year, as the rest has a fixed one.
+                let year = Flags { width: f.width.saturating_sub(6), ..f };
+                let year = if f.pad == 0 && !f.width_given {
+                    Flags { pad: b'+', width: 4, ..f }
+                } else {
+                    year
+                };
+                number(out, t.year, 4, b'0', year);
+                self.expand(out, b"-%m-%d");
+            }
+            b'N' if self.is_date() => nanos(out, t.nanos, f),
+            b'z' if !self.is_date() => {
+                // glibc pads the sign and the digits each.
+                text(out, if t.offset < 0 { "-" } else { "+" }, f);
+                let minutes = t.offset.abs() / 60;
+                number(out, minutes / 60 * 100 + minutes % 60, 4, b'0', f);
+            }
+            b'z' => return zone(out, t.offset, colons, f),
+            _ => return false,
+        }
+        true
+    }
+
+    /// The value of a conversion that is a number, its digits, and what they are padded with.
+    fn numeric(&self, conv: u8) -> Option<(i64, usize, u8)> {
+        let t = self.t;
+        let year_digits = if self.is_date() { 4 } else { 1 };
+        let hour12 = if t.hour % 12 == 0 { 12 } else { t.hour % 12 };
+        Some(match conv {
+            b'Y' => (t.year, year_digits, b'0'),
+            b'C' => (t.year.div_euclid(100), year_digits.min(2), b'0'),
+            b'y' => (t.year.rem_euclid(100), 2, b'0'),
+            b'G' => (t.iso_week().0, year_digits, b'0'),
+            b'g' => (t.iso_week().0.rem_euclid(100), 2, b'0'),
+            b'V' => (t.iso_week().1, 2, b'0'),
+            b'U' => (t.week(0), 2, b'0'),
+            b'W' => (t.week(1), 2, b'0'),
+            b'm' => (t.month, 2, b'0'),
+            b'd' => (t.day, 2, b'0'),
+            b'e' => (t.day, 2, b'_'),
+            b'H' => (t.hour, 2, b'0'),
+            b'k' => (t.hour, 2, b'_'),
+            b'I' => (hour12, 2, b'0'),
+            b'l' => (hour12, 2, b'_'),
+            b'M' => (t.minute, 2, b'0'),
+            b'S' => (t.second, 2, b'0'),
+            b'j' => (t.yearday + 1, 3, b'0'),
+            b'q' if self.is_date() => ((t.month - 1) / 3 + 1, 1, b'0'),
+            b'u' => (if t.weekday == 0 { 7 } else { t.weekday }, 1, b'0'),
+            b'w' => (t.weekday, 1, b'0'),
+            b's' => (t.epoch, 1, b'0'),
+            _ => return None,
+        })
+    }
+
+    /// A conversion that stands for a format.
+    fn composite(&self, out: &mut Vec<u8>, format: &[u8], f: Flags) {
+        let mut inner = Vec::new();
+        if self.depth < 2 {
+            Formatter { depth: self.depth + 1, ..*self }.expand(&mut inner, format);
+        }
+        pad_to(out, inner.len(), f, b'_');
+        if f.upper {
+            inner.make_ascii_uppercase();
+        }
+        out.extend_from_slice(&inner);
+    }
 }
 
 /// `#` makes names upper case where it has no opposite.
@@ -192,18 +217,6 @@ fn text(out: &mut Vec<u8>, s: &str, f: Flags) {
     } else {
         out.extend_from_slice(s.as_bytes());
     }
-}
-
-fn composite(out: &mut Vec<u8>, format: &[u8], t: &Broken, f: Flags, dialect: Dialect, depth: u8) {
-    let mut inner = Vec::new();
-    if depth < 2 {
-        expand(&mut inner, format, t, dialect, depth + 1);
-    }
-    pad_to(out, inner.len(), f, b'_');
-    if f.upper {
-        inner.make_ascii_uppercase();
-    }
-    out.extend_from_slice(&inner);
 }
 
 fn number(out: &mut Vec<u8>, value: i64, digits: usize, pad: u8, f: Flags) {
