@@ -79,7 +79,7 @@ pub const APPLETS: &[Applet] = &[
     Applet::quick("nproc", own::system::nproc, "print the number of processing units"),
     Applet::new("numfmt", own::numfmt::run, "convert numbers from and to human-readable text"),
     uutils::OD,
-    uutils::PASTE,
+    Applet::new("paste", own::paste::run, "merge lines of files"),
     uutils::PATHCHK,
     Applet::quick("pgrep", own::pgrep::pgrep, "find processes by name"),
     Applet::quick("pkill", own::pgrep::pkill, "send signals to processes by name"),

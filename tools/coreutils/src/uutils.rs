@@ -113,7 +113,6 @@ adapters! {
     MD5SUM uu_md5sum "md5sum" "md5sum" "print or check MD5 message digests";
     NL uu_nl "nl" "nl" "number lines";
     OD uu_od "od" "od" "dump files in octal and other formats";
-    PASTE uu_paste "paste" "paste" "merge lines of files";
     PATHCHK uu_pathchk "pathchk" "pathchk" "check whether file names are valid or portable";
     PTX uu_ptx "ptx" "ptx" "print a permuted index of file contents";
     SHA1SUM uu_sha1sum "sha1sum" "sha1sum" "print or check SHA1 message digests";

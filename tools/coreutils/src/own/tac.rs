@@ -1,5 +1,7 @@
 //! `tac` (GNU): records in reverse order. `-r` takes the separator as a regular expression of Emacs' kind.
 
+mod backwards;
+
 use std::io::{Read, Write};
 
 use box_applet::opts::{Opt, Spec};
@@ -64,6 +66,20 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
     let mut exit = Exit::SUCCESS;
     for file in files {
+        if regex.is_none()
+            && let [separator] = separator[..]
+            && let Some(mut opened) = regular(ctx, file)
+        {
+            match backwards::write(&mut opened, separator, p.has(Flag::Before), &mut ctx.stdout) {
+                Ok(()) => continue,
+                Err(input::Stop::Write) => return Exit::FAILURE,
+                Err(input::Stop::Read(e)) => {
+                    read_error(ctx, file, &e);
+                    exit = Exit::FAILURE;
+                    continue;
+                }
+            }
+        }
         let mut text = Vec::new();
         let read =
             input::open(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| r.read_to_end(&mut text));
@@ -71,8 +87,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             let shown = quote::always(file);
             let text = box_sys::strerror(&e);
             if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
-                let shown = quote::colon(file);
-                ctx.error_bytes(&[&shown, b": read error: ", text.as_bytes()]);
+                read_error(ctx, file, &e);
             } else {
                 ctx.error_bytes(&[b"failed to open ", &shown, b" for reading: ", text.as_bytes()]);
             }
@@ -92,6 +107,17 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
     }
     exit
+}
+
+/// An operand that is a file with an end to begin at.
+fn regular(ctx: &Ctx<'_>, operand: &[u8]) -> Option<std::fs::File> {
+    let opened = if operand == b"-" { None } else { std::fs::File::open(ctx.path(operand)).ok() }?;
+    opened.metadata().is_ok_and(|m| m.is_file()).then_some(opened)
+}
+
+fn read_error(ctx: &mut Ctx<'_>, file: &[u8], e: &std::io::Error) {
+    let (shown, text) = (quote::colon(file), box_sys::strerror(e));
+    ctx.error_bytes(&[&shown, b": read error: ", text.as_bytes()]);
 }
 
 /// Matches found from the end of the text, each ending where the one after it begins.

@@ -1,0 +1,205 @@
+//! `paste` (POSIX XCU paste; GNU coreutils 9.1): lines of files side by side, or each file's lines in one.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Write};
+
+use box_applet::opts::{Opt, Spec};
+use box_applet::{Ctx, Exit, Input};
+
+use crate::common::{input, quote};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flag {
+    Delimiters,
+    Serial,
+    Zero,
+}
+
+const SPEC: Spec<Flag> = Spec {
+    usage: "[OPTION]... [FILE]...",
+    about: "Write lines consisting of the sequentially corresponding lines from\neach FILE, separated by TABs, to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
+    options: &[
+        Opt::new(Flag::Delimiters, 'd', "delimiters", "reuse characters from LIST instead of TABs")
+            .takes("LIST"),
+        Opt::new(Flag::Serial, 's', "serial", "paste one file at a time instead of in parallel"),
+        Opt::new(Flag::Zero, 'z', "zero-terminated", "line delimiter is NUL, not newline"),
+    ],
+    after: "",
+    posix_order: false,
+};
+
+/// Bytes that are collected before they are written.
+const BLOCK: usize = 64 << 10;
+
+/// What stands between lines, one after another and then again; `None` is nothing.
+type Delimiters = Vec<Option<u8>>;
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
+        Ok(p) => p,
+        Err(e) => return e,
+    };
+    let list = p.last(Flag::Delimiters).unwrap_or(b"\t");
+    let Some(delimiters) = delimiters(list) else {
+        let shown = quote::colon(list);
+        ctx.error_bytes(&[b"delimiter list ends with an unescaped backslash: ", &shown]);
+        return Exit::FAILURE;
+    };
+    let end = if p.has(Flag::Zero) { 0 } else { b'\n' };
+    let stdin = [b"-".to_vec()];
+    let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
+    match p.has(Flag::Serial) {
+        true => serial(ctx, files, &delimiters, end),
+        false => parallel(ctx, files, &delimiters, end),
+    }
+}
+
+/// Characters of a list with escapes; `None` if a backslash stands at its end. An empty list is one empty delimiter.
+fn delimiters(list: &[u8]) -> Option<Delimiters> {
+    let mut out = Vec::new();
+    let mut bytes = list.iter();
+    while let Some(&byte) = bytes.next() {
+        out.push(match byte {
+            b'\\' => match *bytes.next()? {
+                b'0' => None,
+                b'b' => Some(8),
+                b'f' => Some(12),
+                b'n' => Some(b'\n'),
+                b'r' => Some(b'\r'),
+                b't' => Some(b'\t'),
+                b'v' => Some(11),
+                other => Some(other),
+            },
+            _ => Some(byte),
+        });
+    }
+    if out.is_empty() {
+        out.push(None);
+    }
+    Some(out)
+}
+
+/// Each file's lines in one line.
+fn serial(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, end: u8) -> Exit {
+    let mut exit = Exit::SUCCESS;
+    for file in files {
+        let out = &mut ctx.stdout;
+        let mut next = delimiters.iter().cycle();
+        let mut is_first = true;
+        let read = input::open(&mut ctx.stdin, &ctx.cwd, file).map_err(input::Stop::Read);
+        let result = read.and_then(|mut reader| {
+            input::for_each_line(&mut reader, end, |line, _| {
+                if !std::mem::take(&mut is_first)
+                    && let Some(Some(delimiter)) = next.next()
+                {
+                    input::put(out, &[*delimiter])?;
+                }
+                input::put(out, line)?;
+                Ok(true)
+            })?;
+            input::put(out, &[end])
+        });
+        match result {
+            Ok(()) => {}
+            Err(input::Stop::Write) => return Exit::FAILURE,
+            Err(input::Stop::Read(e)) => {
+                input::file_error(ctx, file, &e);
+                exit = Exit::FAILURE;
+            }
+        }
+    }
+    exit
+}
+
+/// A file of which a line is taken at a time.
+enum Source {
+    /// The applet's; several operands `-` take turns.
+    Stdin,
+    File(BufReader<std::fs::File>),
+    Ended,
+}
+
+impl Source {
+    /// Adds the next line to `out` without its end; whether there was one.
+    fn line(&mut self, stdin: &mut Input, end: u8, out: &mut Vec<u8>) -> io::Result<bool> {
+        let n = match self {
+            Source::Stdin => stdin.read_until(end, out)?,
+            Source::File(file) => file.read_until(end, out)?,
+            Source::Ended => 0,
+        };
+        if n == 0 {
+            *self = Source::Ended;
+        } else if out.last() == Some(&end) {
+            out.pop();
+        }
+        Ok(n > 0)
+    }
+}
+
+/// Lines side by side, until all files have ended.
+fn parallel(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, end: u8) -> Exit {
+    let mut sources = VecDeque::new();
+    for file in files {
+        if file == b"-" {
+            sources.push_back(Source::Stdin);
+            continue;
+        }
+        match input::open_file(&ctx.path(file)) {
+            Ok(opened) => {
+                sources.push_back(Source::File(BufReader::with_capacity(input::BLOCK, opened)))
+            }
+            Err(e) => {
+                input::file_error(ctx, file, &e);
+                return Exit::FAILURE;
+            }
+        }
+    }
+    let last = sources.len() - 1;
+    let mut out = Vec::with_capacity(2 * BLOCK);
+    loop {
+        let begin = out.len();
+        let mut any = false;
+        for (n, source) in sources.iter_mut().enumerate() {
+            match source.line(&mut ctx.stdin, end, &mut out) {
+                Ok(had) => any |= had,
+                Err(e) => {
+                    let _ = ctx.stdout.write_all(&out[..begin]);
+                    input::file_error(ctx, &files[n], &e);
+                    return Exit::FAILURE;
+                }
+            }
+            if n == last {
+                out.push(end);
+            } else if let Some(delimiter) = delimiters[n % delimiters.len()] {
+                out.push(delimiter);
+            }
+        }
+        if !any {
+            out.truncate(begin);
+        }
+        if (!any || out.len() >= BLOCK) && ctx.stdout.write_all(&out).is_err() {
+            return Exit::FAILURE;
+        }
+        if !any {
+            return Exit::SUCCESS;
+        }
+        if out.len() >= BLOCK {
+            out.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_have_escapes() {
+        assert_eq!(
+            delimiters(b",\\t\\0\\\\x"),
+            Some(vec![Some(b','), Some(9), None, Some(b'\\'), Some(b'x')])
+        );
+        assert_eq!(delimiters(b""), Some(vec![None]));
+        assert_eq!(delimiters(b"a\\"), None);
+    }
+}

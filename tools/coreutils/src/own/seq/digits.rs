@@ -1,0 +1,59 @@
+//! Whole numbers that are counted up as digits: a division for each digit of each number took most of `seq`'s time.
+
+/// Digits of the largest number (`i128::MAX`), and one more.
+const WIDTH: usize = 40;
+
+/// A number from 0 up.
+pub(super) struct Digits {
+    digits: [u8; WIDTH],
+    /// Where the first one is.
+    at: usize,
+}
+
+impl Digits {
+    pub(super) fn new(mut n: u128) -> Digits {
+        let (mut digits, mut at) = ([b'0'; WIDTH], WIDTH);
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (n % 10) as u8;
+            n /= 10;
+            if n == 0 {
+                return Digits { digits, at };
+            }
+        }
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.digits[self.at..]
+    }
+
+    /// Adds to the number, which must stay within the largest one.
+    pub(super) fn add(&mut self, n: u32) {
+        let (mut n, mut at) = (u64::from(n), WIDTH);
+        while n > 0 && at > 0 {
+            at -= 1;
+            let sum = u64::from(self.digits[at] - b'0') + n;
+            self.digits[at] = b'0' + (sum % 10) as u8;
+            n = sum / 10;
+        }
+        self.at = self.at.min(at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_counted() {
+        for (from, step) in
+            [(0, 1), (8, 1), (95, 7), (999_999, 1), (1, u32::MAX), (u128::from(u64::MAX), 3)]
+        {
+            let mut digits = Digits::new(from);
+            for n in 0..1000 {
+                assert_eq!(digits.as_bytes(), (from + n * u128::from(step)).to_string().as_bytes());
+                digits.add(step);
+            }
+        }
+    }
+}
