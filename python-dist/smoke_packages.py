@@ -642,6 +642,37 @@ def tests_by_pytest():
         equal("1 failed, 2 passed" in done.stdout, True)
 
 
+@check("pydantic")
+def models():
+    from decimal import Decimal
+    from typing import Annotated
+
+    from pydantic import BaseModel, Field, TypeAdapter, ValidationError, field_validator
+
+    class Item(BaseModel):
+        name: str = Field(pattern=r"^\w+$")
+        price: Annotated[Decimal, Field(gt=0)]
+        tags: set[str] = set()
+
+        @field_validator("name")
+        @classmethod
+        def lower(cls, value):
+            return value.lower()
+
+    item = Item.model_validate_json('{"name": "Bolt", "price": "1.50", "tags": ["a", "a"]}')
+    equal(item.model_dump_json(), '{"name":"bolt","price":"1.50","tags":["a"]}')
+    try:
+        Item.model_validate({"name": "?", "price": -1})
+    except ValidationError as error:
+        equal([e["type"] for e in error.errors()], ["string_pattern_mismatch", "greater_than"])
+    else:
+        raise AssertionError("no error")
+    equal(TypeAdapter(dict[int, float]).validate_python({"1": "2.5"}), {1: 2.5})
+    equal(sorted(Item.model_json_schema()["properties"]), ["name", "price", "tags"])
+    # Deep data is an error of depth, not the end of the process.
+    raises(ValidationError, TypeAdapter(list).validate_json, "[" * 100_000)
+
+
 @check("pip")
 def what_is_missing_is_missing():
     """Lines of the table go as packages come, and what they recommend is there."""
@@ -650,7 +681,7 @@ def what_is_missing_is_missing():
     names = [name for _, names, _ in TABLE for name in names.split()]
     equal(len(names), len(set(names)))
     present = {name for name in names if importlib.util.find_spec(name)}
-    equal(present - {"faker", "sqlalchemy"}, set())  # the profile `full` has them
+    equal(present - {"faker", "pydantic", "sqlalchemy"}, set())  # the profile `full` has them
     for _, _, serving in TABLE:
         for name in serving.split():
             assert importlib.util.find_spec(name), name

@@ -186,7 +186,9 @@ fn from_pypi(
 /// A source archive. pip would run its build backend for metadata; ours answers instead.
 fn from_pypi_source(name: &str, source: &Source, room: &Path, recipe: &Path) -> Result<PathBuf> {
     let mut pip = Command::new("python3");
-    pip.env("PYTHONPATH", recipe.join("recipe/backends")).env("PYTHONDONTWRITEBYTECODE", "1");
+    let backends = ["recipe/backends", "full/backends"].map(|dir| recipe.join(dir));
+    let path = std::env::join_paths(backends).context("the folders of backends")?;
+    pip.env("PYTHONPATH", path).env("PYTHONDONTWRITEBYTECODE", "1");
     pip.args(["-m", "pip", "download", "--no-binary=:all:", "--no-build-isolation"]);
     pip_download(pip.arg("--ignore-requires-python"), name, source, room)
 }

@@ -17,6 +17,8 @@
 //! kit        the C++ library, Meson's and Cython's interpreter, compiler scripts
 //! packages   packages with C parts: objects, Python files, headers
 //! meson      how they are built
+//! rust       packages whose C part is Rust
+//! notices    the licences of the crates in them
 //! wheels     packages in Python alone
 //! wasmobj    one module's object with one global name
 //! link       one module out of all objects
@@ -47,10 +49,12 @@ mod libs;
 mod link;
 mod meson;
 mod native;
+mod notices;
 mod packages;
 mod pins;
 mod posix;
 mod prebuilt;
+mod rust;
 pub mod sizes;
 pub mod suite;
 #[cfg(test)]
@@ -103,6 +107,9 @@ const CODE: &[&str] = &[
     include_str!("wasmobj.rs"),
     include_str!("wheels.rs"),
 ];
+
+/// The code of the stages that only the profile `full` has.
+const FULL_CODE: &[&str] = &[include_str!("notices.rs"), include_str!("rust.rs")];
 
 /// The recipe's folder, the builds' folder, and the lock that makes this the only builder; the lock
 /// goes with the process.
@@ -249,11 +256,15 @@ fn recipe() -> Result<PathBuf> {
     recipe.canonicalize().with_context(|| recipe.display().to_string())
 }
 
-/// The hash of everything that determines the result, but for the machine.
+/// The hash of everything that determines the profile's result, but for the machine.
 fn hash(recipe: &Path, profile: Profile) -> Result<String> {
     let mut key = Key::new("python");
     key.tree(recipe, &["pins.toml", "packages", "patches", "site", "recipe"])?;
     CODE.iter().for_each(|code| key.text(code));
+    if profile == Profile::Full {
+        key.tree(recipe, &["full"])?;
+        FULL_CODE.iter().for_each(|code| key.text(code));
+    }
     key.text(profile.name());
     Ok(key.finish())
 }
@@ -279,7 +290,8 @@ fn make(
     let wasm = cpython::cross(&mut shop, pins, &source, &native, &tools, &libs)?;
     let posix = posix::build(&mut shop, &zig, &source, &tools, &wasm, &libs)?;
     let kit = kit::build(&mut shop, pins, &zig, &tools, &source, &native, &wasm)?;
-    let packages = packages::build(&mut shop, pins, profile, &native, &kit, &libs)?;
+    let mut packages = packages::build(&mut shop, pins, profile, &native, &kit, &libs)?;
+    packages.extend(rust::build(&mut shop, pins, profile, &tools, &native)?);
     let wheels = wheels::build(&mut shop, pins, profile, &native)?;
     let module =
         link::build(&mut shop, pins, &source, &tools, &libm, &wasm, &posix, &kit, &packages)?;

@@ -1,10 +1,13 @@
-//! `python-dist/pins.toml` as types.
+//! `python-dist/pins.toml` as types, and what `python-dist/full/pins.toml` adds to it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
+
+/// The second file, beside the first.
+const ADDED: &str = "full/pins.toml";
 
 /// The whole file.
 #[derive(Debug, Deserialize)]
@@ -24,6 +27,30 @@ pub struct Pins {
     pub cpython: Cpython,
     pub link: Link,
     profiles: Profiles,
+    /// Packages in Rust.
+    #[serde(skip)]
+    pub rust: BTreeMap<String, Rust>,
+}
+
+/// What only the profile `full` has. A file of its own, so that the other profiles' results do not
+/// depend on it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Added {
+    rust: BTreeMap<String, Rust>,
+    wheels: BTreeMap<String, Vec<String>>,
+    #[serde(rename = "source")]
+    sources: Vec<Source>,
+}
+
+/// A package in Rust: see `rust.rs`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rust {
+    /// The compiled module's dotted name.
+    pub module: String,
+    /// The folder of its sources that goes to site-packages.
+    pub python: String,
 }
 
 /// What an image has besides the standard library.
@@ -124,10 +151,13 @@ pub struct Link {
 }
 
 impl Pins {
-    /// Reads the file and checks what types cannot.
+    /// Reads the file and the one of the profile `full`, and checks what types cannot.
     pub fn read(path: &Path) -> Result<Pins> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        let pins: Pins = toml::from_str(&text).with_context(|| path.display().to_string())?;
+        let mut pins: Pins = toml::from_str(&text).with_context(|| path.display().to_string())?;
+        let more = path.with_file_name(ADDED);
+        let text = std::fs::read_to_string(&more).with_context(|| more.display().to_string())?;
+        pins.add(toml::from_str(&text).with_context(|| more.display().to_string())?);
         for source in &pins.sources {
             if source.sha256.len() != 64 || !source.sha256.bytes().all(|b| b.is_ascii_hexdigit()) {
                 bail!("{}: {}: sha256 is not 64 hexadecimal digits", path.display(), source.name);
@@ -149,6 +179,12 @@ impl Pins {
         Ok(pins)
     }
 
+    fn add(&mut self, added: Added) {
+        self.rust = added.rust;
+        self.wheels.extend(added.wheels);
+        self.sources.extend(added.sources);
+    }
+
     /// Whether a package or wheel is in the image of this profile.
     pub fn has(&self, profile: Profile, name: &str) -> bool {
         match profile {
@@ -161,7 +197,9 @@ impl Pins {
     /// Whether something of a source is in the image of this profile.
     pub fn ships(&self, profile: Profile, source: &Source) -> bool {
         let name = source.part_of.as_ref().unwrap_or(&source.name);
-        let optional = self.packages.contains(name) || self.wheels.contains_key(name);
+        let optional = self.packages.contains(name)
+            || self.wheels.contains_key(name)
+            || self.rust.contains_key(name);
         // The other architecture's compiler is not here, and its libc is the same.
         let here = !name.starts_with("zig-") || name.ends_with(std::env::consts::ARCH);
         here && !source.build_only && (!optional || self.has(profile, name))

@@ -92,7 +92,7 @@ fn every_package_is_described_and_pinned() {
             assert!(pins.packages.contains(owner), "{} in {name}", part.source);
         }
     }
-    for name in pins.packages.iter().chain(pins.wheels.keys()) {
+    for name in pins.packages.iter().chain(pins.wheels.keys()).chain(pins.rust.keys()) {
         pins.source(name).expect(name);
     }
 }
@@ -111,7 +111,29 @@ fn profiles_hold_what_they_say() {
     assert!(!of(Profile::Core, "freetype") && of(Profile::Data, "freetype"));
     assert!(!of(Profile::Core, "libxml2") && of(Profile::Data, "libxml2"));
     assert!(!of(Profile::Data, "faker") && of(Profile::Full, "faker"));
+    for name in ["pydantic", "pydantic-core"] {
+        assert!(!of(Profile::Data, name) && of(Profile::Full, name), "{name}");
+    }
     assert!(!of(Profile::Full, "versioneer"));
+}
+
+/// What is pinned for the profile `full` alone changes no other profile's result.
+#[test]
+fn the_archive_of_data_does_not_depend_on_the_profile_full() {
+    let temp = Temp::new("keys");
+    for name in ["pins.toml", "packages/p/x", "patches/x", "site/x", "recipe/x", "full/pins.toml"] {
+        let file = temp.0.join(name);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        fs::write(file, name).expect("a file");
+    }
+    let keys = || Profile::ALL.map(|(_, profile)| super::hash(&temp.0, profile).expect("a key"));
+    let [core, data, full] = keys();
+    assert!(core != data && data != full);
+    fs::write(temp.0.join("full/pins.toml"), "other").expect("a file");
+    let [_, same, other] = keys();
+    assert!(data == same && full != other);
+    fs::write(temp.0.join("packages/p/x"), "other").expect("a file");
+    assert!(keys().into_iter().all(|key| ![&core, &data, &other].contains(&&key)));
 }
 
 #[test]

@@ -1,0 +1,1 @@
+from wasibox_backend import *
