@@ -1,70 +1,25 @@
-// Has a session's file open: only a worker may write one so that it is on the disk when the write has returned.
+// Has a session of a store open (`store-files.js`, `store-database.js`), and writes it.
 
-/** How long to wait for a page that is just being left, which has the file still. */
-const PATIENCE = 5000;
-const PAUSE = 50;
+import * as database from './store-database.js';
+import * as files from './store-files.js';
 
-let handle;
-let end = 0;
+const PLACES = { database, files };
 
-async function opened(file) {
-  const until = performance.now() + PATIENCE;
-  for (;;) {
-    try {
-      return await file.createSyncAccessHandle();
-    } catch (error) {
-      if (performance.now() > until) throw error;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE));
-    }
-  }
-}
-
-function written(bytes) {
-  for (let done = 0; done < bytes.length; ) {
-    const n = handle.write(bytes.subarray(done), { at: end + done });
-    if (n === 0) throw new Error('there is no room');
-    done += n;
-  }
-  handle.flush();
-}
+let session;
 
 const answers = {
-  /** Opens the file; gives what is in it. */
-  async open({ path }) {
-    let folder = await navigator.storage.getDirectory();
-    for (const name of path.slice(0, -1)) folder = await folder.getDirectoryHandle(name);
-    handle = await opened(await folder.getFileHandle(path.at(-1), { create: true }));
-    end = handle.getSize();
-    const bytes = new Uint8Array(end);
-    let n = 0;
-    while (n < end) {
-      const more = handle.read(bytes.subarray(n), { at: n });
-      if (more === 0) throw new Error('the file cannot be read');
-      n += more;
-    }
+  /** Opens the session; gives what is in it. */
+  async open({ place, store, name }) {
+    const { bytes, ...writes } = await PLACES[place].open(store, name);
+    session = writes;
     return bytes;
   },
-  cut({ length }) {
-    handle.truncate(length);
-    handle.flush();
-    end = length;
-  },
-  append({ bytes }) {
-    try {
-      written(bytes);
-    } catch (error) {
-      // Nothing of it may stay before what is written next.
-      handle.truncate(end);
-      throw error;
-    }
-    end += bytes.length;
-  },
-  close() {
-    handle?.close();
-  },
+  cut: ({ length }) => session.cut(length),
+  append: ({ bytes }) => session.append(bytes),
+  close: () => session?.close(),
 };
 
-/** Messages are answered in their order: `open` takes its time. */
+/** Messages are answered in their order, one at a time. */
 let queue = Promise.resolve();
 onmessage = ({ data }) => {
   queue = queue.then(async () => {

@@ -1,12 +1,11 @@
-// Sessions that a page keeps: a store is a folder of the origin's private file system, a session is one file in it, a journal
-// (`runner/snapshot/src/journal.rs`). A worker has it open, and nobody else meanwhile.
+// Sessions that a page keeps: a store has sessions by name, each a journal (`runner/snapshot/src/journal.rs`) in a private file
+// or, where a page has none, in IndexedDB. A worker has it open, and nobody else meanwhile.
 
 import { isNode } from './engine.js';
 import { BusyError, ConflictError, InvalidError, NotFoundError, WasiboxError } from './errors.js';
+import * as database from './store-database.js';
+import * as files from './store-files.js';
 
-/** The folder of all stores. */
-const ROOT = 'wasibox';
-const ENDING = '.wbj';
 /** As `runner/store/src/lib.rs` has it. */
 const NAME = /^[A-Za-z0-9._-]{1,100}$/;
 
@@ -15,39 +14,29 @@ function checked(what, name) {
   return name;
 }
 
-/** The folder of a store, or null if there is none. */
-async function folder(store, { create = false } = {}) {
-  checked('store', store);
+/** Where this page has its sessions: what has them, and by which name the worker knows it. */
+async function place() {
   if (isNode) throw new InvalidError('pages have stores; in Node the package wasibox has them');
-  if (!navigator.storage?.getDirectory) throw new WasiboxError('this page has no private files: it is not secure, or private');
-  try {
-    const root = await navigator.storage.getDirectory();
-    return await (await root.getDirectoryHandle(ROOT, { create })).getDirectoryHandle(store, { create });
-  } catch (error) {
-    if (error.name === 'NotFoundError') return null;
-    throw error;
-  }
+  if (await files.isHere()) return ['files', files];
+  if (database.isHere()) return ['database', database];
+  throw new WasiboxError('this page can keep nothing: it is not secure');
 }
 
 /** The names of a store's sessions. */
 export async function sessions(store) {
-  const names = [];
-  for await (const name of (await folder(store))?.keys() ?? []) {
-    if (name.endsWith(ENDING)) names.push(name.slice(0, -ENDING.length));
-  }
-  return names.sort();
+  checked('store', store);
+  const [, keeps] = await place();
+  return (await keeps.names(store)).sort();
 }
 
 /** Forgets a session of a store that nobody uses. */
 export async function remove(store, name) {
-  const file = checked('name', name) + ENDING;
-  const none = new NotFoundError(`no session '${name}'`);
-  const from = await folder(store);
-  if (from === null) throw none;
+  checked('name', name);
+  if (!(await sessions(store)).includes(name)) throw new NotFoundError(`no session '${name}'`);
+  const [, keeps] = await place();
   try {
-    await from.removeEntry(file);
+    await keeps.remove(store, name);
   } catch (error) {
-    if (error.name === 'NotFoundError') throw none;
     throw isTaken(error) ? taken(name) : error;
   }
 }
@@ -66,7 +55,7 @@ export async function persist() {
 const isTaken = (error) => error.name === 'NoModificationAllowedError' || error.name === 'InvalidStateError';
 const taken = (name) => new BusyError(`session '${name}' is open in another page`);
 
-/** The file of a session, open. */
+/** A session of a store, open. */
 export class Kept {
   #worker;
   #asked = [];
@@ -74,20 +63,20 @@ export class Kept {
   #owed = [];
 
   /**
-   * Opens the file of a session, or makes it.
+   * Opens a session, or makes it.
    * @param {{ store: string, name?: string, open?: 'any' | 'create' | 'open' }} options
    * @returns {Promise<{ kept: Kept, bytes: Uint8Array }>} what is in it, too
    */
   static async open({ store, name = 'default', open = 'any' }) {
     checked('name', name);
     if (!['any', 'create', 'open'].includes(open)) throw new InvalidError(`open: '${open}' is not any, create or open`);
-    const into = await folder(store, { create: open !== 'open' });
-    const isThere = into !== null && (await sessions(store)).includes(name);
+    const isThere = (await sessions(store)).includes(name);
     if (open === 'open' && !isThere) throw new NotFoundError(`no session '${name}'`);
     if (open === 'create' && isThere) throw new ConflictError(`there is a session '${name}' already`);
+    const [where] = await place();
     const kept = new Kept();
     try {
-      const bytes = await kept.#ask({ type: 'open', path: [ROOT, store, name + ENDING] });
+      const bytes = await kept.#ask({ type: 'open', place: where, store, name });
       return { kept, bytes };
     } catch (error) {
       kept.#worker.terminate();
@@ -132,7 +121,7 @@ export class Kept {
     }
   }
 
-  /** Lets go of the file. */
+  /** Lets go of the session. */
   async close() {
     await this.#ask({ type: 'close' });
     this.#worker.terminate();

@@ -73,10 +73,15 @@ pub fn test() -> Result<()> {
     env::run(node()?.arg("--test").arg(env::root().join("sdk/web/test/session.test.js")))
 }
 
-/// Runs them in a page of a browser, `chromium` or `firefox`, or of the program at a path, as in `firefox=PATH`; with `rounds`
-/// instead of them the page that is left so many times while it writes.
-fn test_in(browser: &str, rounds: Option<&str>) -> Result<()> {
-    env::run(in_browser(browser)?.args(rounds))
+/// Runs them in a page of a browser, `chromium` or `firefox`, or of the program at a path, as in `firefox=PATH`.
+fn test_in(browser: &str) -> Result<()> {
+    env::run(&mut in_browser(browser)?)
+}
+
+/// Leaves a page so many times while it writes: to a private file, then to IndexedDB.
+fn test_reload(browser: &str, rounds: &str) -> Result<()> {
+    env::run(in_browser(browser)?.arg(rounds))?;
+    env::run(in_browser(browser)?.args([rounds, "database"]))
 }
 
 /// The command that opens a page of tests in a browser.
@@ -108,9 +113,9 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         ["--cases"] => build().and_then(|()| cases::in_node())?,
         ["--cases", "--browser", browser] => build().and_then(|()| cases::in_page(browser))?,
         ["--page"] => build().and_then(|()| test_page())?,
-        ["--browser", browser] => build().and_then(|()| test_in(browser, None))?,
+        ["--browser", browser] => build().and_then(|()| test_in(browser))?,
         ["--browser", browser, "--reload", rounds] => {
-            build().and_then(|()| test_in(browser, Some(rounds)))?;
+            build().and_then(|()| test_reload(browser, rounds))?;
         }
         _ => {
             eprintln!(

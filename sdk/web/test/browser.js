@@ -1,6 +1,6 @@
-// The tests in a real browser: browser.js chromium|firefox PROGRAM [ROUNDS]. WASIBOX_DIST is the folder with `web` and the
-// image. With ROUNDS the page that is left so many times while it writes (`reload.js`), with WASIBOX_CASES the cases of that
-// file (`cases.js`), else all tests.
+// The tests in a real browser: browser.js chromium|firefox PROGRAM [ROUNDS [database]]. WASIBOX_DIST is the folder with `web` and
+// the image. With ROUNDS the page that is left so many times while it writes (`reload.js`), by a private file or a database, with
+// WASIBOX_CASES the cases of that file (`cases.js`), else all tests.
 //
 // No driver is needed: the browser opens a page of a server here, and the page tells the server what became of each test.
 
@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { make, run, take } from './native.js';
 import { begin } from './world.js';
 
-const [kind, program, rounds] = process.argv.slice(2);
+const [kind, program, rounds, place] = process.argv.slice(2);
 const dist = process.env.WASIBOX_DIST;
 const cases = process.env.WASIBOX_CASES;
 const tests = fileURLToPath(new URL('.', import.meta.url));
@@ -160,7 +160,7 @@ function kill() {
 
 function start() {
   const tested = cases ? 'cases.html' : 'page.html';
-  const page = rounds === undefined ? tested : 'reload.html';
+  const page = rounds === undefined ? tested : place === undefined ? 'reload.html' : `reload.html?${place}`;
   const url = `http://127.0.0.1:${server.address().port}/${page}`;
   // A group of its own, which is ended with it.
   browser = spawn(program, ARGUMENTS[kind](url), { stdio: 'ignore', detached: true });
@@ -182,7 +182,7 @@ function remove() {
 }
 
 if (!(kind in ARGUMENTS) || !program) {
-  console.error('usage: browser.js chromium|firefox PROGRAM [ROUNDS]');
+  console.error('usage: browser.js chromium|firefox PROGRAM [ROUNDS [database]]');
   process.exit(2);
 }
 if (kind === 'firefox') writeFileSync(join(profile, 'user.js'), FIREFOX.join('\n'));

@@ -5,6 +5,9 @@ import { Session, sessions } from '/web/index.js';
 import { Kept } from '/web/store.js';
 import * as assert from './assert.js';
 
+// In IndexedDB, if that is asked for.
+if (location.search === '?database') StorageManager.prototype.getDirectory = undefined;
+
 const tell = (what) => fetch('/result', { method: 'POST', body: JSON.stringify(what) });
 const { round, finished } = await (await fetch('/round')).json();
 /** Bytes that each call writes. */

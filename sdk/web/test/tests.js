@@ -486,6 +486,17 @@ export function define(sdk, at, test, native, world) {
     });
   } else {
     test('a store keeps sessions', () => keepsSessions(sdk, at));
+
+    test('a store keeps sessions where there are no private files', async () => {
+      const { getDirectory } = StorageManager.prototype;
+      StorageManager.prototype.getDirectory = undefined;
+      try {
+        await keepsSessions(sdk, at);
+      } finally {
+        StorageManager.prototype.getDirectory = getDirectory;
+      }
+      await keepsRecords(await import(new URL('store-database.js', new URL(at.baseUrl, location.href))));
+    });
   }
 
   requests.define(sdk, at, test, world);
@@ -540,4 +551,26 @@ async function keepsSessions({ Session, sessions, remove, storage, BusyError, Co
   assert.deepEqual(await sessions('tests'), []);
   await assert.rejects(remove('tests', 'a'), NotFoundError);
   await assert.rejects(sessions('../x'), InvalidError);
+}
+
+/** A session in IndexedDB holds what was added, as far as it was not cut off. */
+async function keepsRecords({ names, open, remove }) {
+  const [store, name] = ['records', 'a'];
+  const added = ['one', 'two', 'three'].map((text) => new TextEncoder().encode(text));
+  const cuts = { 11: 'onetwothree', 6: 'onetwo', 4: 'onet', 3: 'one', 0: '' };
+  for (const [length, left] of Object.entries(cuts)) {
+    const first = await open(store, name);
+    assert.equal(first.bytes.length, 0);
+    for (const bytes of added) await first.append(bytes);
+    await first.cut(Number(length));
+    await first.append(new TextEncoder().encode('!'));
+    await assert.rejects(remove(store, name), /open/);
+    first.close();
+    const second = await open(store, name);
+    assert.equal(new TextDecoder().decode(second.bytes), `${left}!`);
+    second.close();
+    assert.deepEqual(await names(store), [name]);
+    await remove(store, name);
+  }
+  assert.deepEqual(await names(store), []);
 }
