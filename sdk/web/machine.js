@@ -40,6 +40,8 @@ export class Machine {
   #lengths = [];
   #unwatch = () => {};
   #slots = 0;
+  /** Whether guests have stacks of their own (`worker.js`, `stacks`). */
+  #hasOwnStacks = false;
   /** The worker that answers; all others run guests. */
   #first;
   #free = [];
@@ -92,7 +94,7 @@ export class Machine {
     this.#kernel = await WebAssembly.compile(kernel);
     this.#first = await this.#make();
     const booted = await this.ask('boot', { image: new Uint8Array(image) });
-    ({ modules: this.#modules, slots: this.#slots } = booted);
+    ({ modules: this.#modules, slots: this.#slots, hasOwnStacks: this.#hasOwnStacks } = booted);
   }
 
   /** Begins with an image of which a shell is fetched now, all else when somebody needs it. */
@@ -105,7 +107,8 @@ export class Machine {
     await Promise.all([shell, catalog, (async () => {
       this.#kernel = await (kernel ? WebAssembly.compile(kernel) : parts.kernel());
       this.#first = await this.#make();
-      ({ slots: this.#slots } = await this.ask('bootParts', { catalog: await catalog }));
+      const booted = await this.ask('bootParts', { catalog: await catalog });
+      ({ slots: this.#slots, hasOwnStacks: this.#hasOwnStacks } = booted);
     })()]);
   }
 
@@ -247,8 +250,8 @@ export class Machine {
       }, failed);
       this.#all.set(worker, count);
       hold(worker, true);
-      const [kernel, memory, control] = [this.#kernel, this.#memory, this.#control];
-      worker.postMessage({ type: 'start', kernel, memory, control, posted: count.posted });
+      const [kernel, memory, control, hasOwnStacks] = [this.#kernel, this.#memory, this.#control, this.#hasOwnStacks];
+      worker.postMessage({ type: 'start', kernel, memory, control, posted: count.posted, hasOwnStacks });
     }).then((worker) => (hold(worker, false), worker));
   }
 

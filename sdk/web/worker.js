@@ -145,7 +145,7 @@ const host = {
     if (!call) return BigInt(-CANNOT);
     let returned;
     const error = unwound(() => (returned = call(kind)));
-    return BigInt(error === null ? (returned ?? 0) >>> 0 : -signalOf(error));
+    return ran(error, returned);
   },
   forget_guest() {
     [guest, dirty] = [null, null];
@@ -182,6 +182,27 @@ const host = {
   spares: () => [...spares.keys()].reduce((bits, n) => (n < 32 ? bits | (1 << n) : bits), 0),
   wants: (program) => (wanted = program),
 };
+
+/** What `run` answers. */
+const ran = (error, returned) => BigInt(error === null ? (returned ?? 0) >>> 0 : -signalOf(error));
+
+/**
+ * `run` on a stack of the engine's for code that may wait (JSPI): Chromium's are larger than its workers'. The guest itself
+ * waits for nothing by it; only the kernel's frames that have called this wait, for no longer than the guest runs.
+ */
+async function runOnOwnStack(entry, kind, slot, generation) {
+  post({ type: 'running', slot, generation });
+  const call = guest.exports[ENTRIES[entry]];
+  if (!call) return BigInt(-CANNOT);
+  const pointer = kernel.exports.__stack_pointer;
+  const before = pointer.value;
+  try {
+    return ran(null, await WebAssembly.promising(call)(kind));
+  } catch (error) {
+    pointer.value = before;
+    return ran(error ?? new Error('unknown'));
+  }
+}
 
 /** Has the next guest be one that was put back, as a prepared one or as its module begins. */
 function takeSpare(program, isPrepared) {
@@ -316,6 +337,9 @@ const wasi = {
   },
 };
 
+/** Whether guests run by `runOnOwnStack`. */
+let hasOwnStacks = false;
+
 function instantiate(module) {
   const absent = { get: (calls, name) => calls[name] ?? (() => NOSYS) };
   const spawn = (argument) => {
@@ -325,7 +349,7 @@ function instantiate(module) {
   };
   kernel = new WebAssembly.Instance(module, {
     env: { memory },
-    host,
+    host: hasOwnStacks ? { ...host, run: new WebAssembly.Suspending(runOnOwnStack) } : host,
     wasi: { 'thread-spawn': spawn },
     wasi_snapshot_preview1: new Proxy(wasi, absent),
   });
@@ -340,16 +364,26 @@ const PROBE = [
 const FRAME = 48;
 /** What guests are told of a byte: code that is not optimised yet has larger frames than the native runner's. */
 const TOLD = 5 / 8;
+/** By how much guests' own stacks must be larger. */
+const WORTH = 1.25;
 
-/** Bytes of stack that guests of this worker have, reckoned as `box_abi::STACK` says. */
-function stackBytes() {
+/** How deep a function may call itself that is called by what `by` makes of it. */
+async function depth(by) {
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array(PROBE)));
   try {
-    exports.f();
+    await by(exports.f)();
   } catch {
     // The stack is used up, as it was meant to be.
   }
-  return Math.floor(exports.d.value * FRAME * TOLD);
+  return exports.d.value;
+}
+
+/** The bytes of stack that guests of workers have, reckoned as `box_abi::STACK` says, and whether it is a stack of their own. */
+async function stacks() {
+  const workers = await depth((f) => f);
+  const own = WebAssembly.Suspending ? await depth(WebAssembly.promising) : 0;
+  const areOwn = own > workers * WORTH;
+  return { bytes: Math.floor((areOwn ? own : workers) * FRAME * TOLD), areOwn };
 }
 
 /** Hands bytes to the kernel: address and length, the arguments of an export. */
@@ -384,8 +418,9 @@ class Failed extends Error {
 
 /** Opens the image; compiles its programs. */
 async function boot(bytes) {
+  const { bytes: stack, areOwn } = await stacks();
   kernel.exports._initialize();
-  const wrong = kernel.exports.wasibox_boot(...give(bytes), stackBytes());
+  const wrong = kernel.exports.wasibox_boot(...give(bytes), stack);
   if (wrong > 0) throw new Error(text(answer(wrong)));
   const compiled = [];
   for (let n = 0; ; n++) {
@@ -395,15 +430,16 @@ async function boot(bytes) {
     const at = kernel.exports.wasibox_program_at(n) >>> 0;
     compiled.push(WebAssembly.compile(kernelBytes(at + size).slice(at, at + size)));
   }
-  return { modules: await Promise.all(compiled), slots: kernel.exports.wasibox_slots() >>> 0 };
+  return { modules: await Promise.all(compiled), slots: kernel.exports.wasibox_slots() >>> 0, hasOwnStacks: areOwn };
 }
 
 /** Opens an image of which the page has the parts. */
-function bootParts(catalog) {
+async function bootParts(catalog) {
+  const { bytes: stack, areOwn } = await stacks();
   kernel.exports._initialize();
-  const wrong = kernel.exports.wasibox_boot_parts(...give(catalog), stackBytes());
+  const wrong = kernel.exports.wasibox_boot_parts(...give(catalog), stack);
   if (wrong > 0) throw new Error(text(answer(wrong)));
-  return { slots: kernel.exports.wasibox_slots() >>> 0 };
+  return { slots: kernel.exports.wasibox_slots() >>> 0, hasOwnStacks: areOwn };
 }
 
 /** What the page asks the first worker. */
@@ -433,12 +469,13 @@ const answers = {
 
 async function onMessage(message) {
   if (message.type === 'start') {
-    ({ memory, control, posted } = message);
+    ({ memory, control, posted, hasOwnStacks } = message);
     instantiate(message.kernel);
     post({ type: 'ready' });
   } else if (message.type === 'thread') {
     ({ modules, lengths } = message);
-    kernel.exports.wasi_thread_start(message.tid, message.argument);
+    const start = kernel.exports.wasi_thread_start;
+    await (hasOwnStacks ? WebAssembly.promising(start) : start)(message.tid, message.argument);
     const large = [...spares.values()].filter(({ size }) => size >= LARGE).map(({ program }) => program);
     post({ type: 'free', large });
   } else if (message.type === 'drop') {
