@@ -40,6 +40,8 @@ export class Machine {
   #lengths = [];
   #unwatch = () => {};
   #slots = 0;
+  /** By program: what was kept of it, on its way to a worker that has asked for it. */
+  #kept = new Map();
   /** Whether guests have stacks of their own (`worker.js`, `stacks`). */
   #hasOwnStacks = false;
   /** The worker that answers; all others run guests. */
@@ -297,6 +299,26 @@ export class Machine {
         });
         break;
       }
+      case 'kept': {
+        const { program, flag } = message;
+        this.#wake(flag, async () => {
+          const bytes = await this.#parts?.kept(program);
+          if (bytes) this.#kept.set(program, bytes);
+          flag[1] = bytes?.length ?? 0;
+        });
+        break;
+      }
+      case 'takeKept': {
+        const { program, to, length } = message;
+        this.#wake(message.flag, () => {
+          new Uint8Array(this.#memory.buffer, to, length).set(this.#kept.get(program));
+          this.#kept.delete(program);
+        });
+        break;
+      }
+      case 'keep':
+        this.#parts?.keep(message.program, message.bytes);
+        break;
       case 'bytes':
         this.#wake(message.flag, async () => message.bytes.set(await this.#parts.bytes(message.part)));
         break;

@@ -70,7 +70,8 @@ export class Parts {
   async #clean() {
     if (this.#cache === undefined) return;
     const { kernel, catalog, parts } = this.#told;
-    const names = new Set(['image.json', ...[kernel, catalog, ...parts].flatMap((part) => [part.file, unpacked(part)])]);
+    const prepared = Array.from({ length: this.programs }, (_, n) => this.#prepared(n));
+    const names = new Set(['image.json', ...prepared, ...[kernel, catalog, ...parts].flatMap((part) => [part.file, unpacked(part)])]);
     for (const request of await this.#cache.keys()) {
       if (!request.url.startsWith(this.#base.href)) continue;
       if (!names.has(request.url.slice(this.#base.href.length))) await this.#cache.delete(request);
@@ -105,6 +106,29 @@ export class Parts {
   /** The kernel's module. */
   kernel() {
     return (this.#kernel ??= this.#compiled(this.#told.kernel));
+  }
+
+  /**
+   * The name under which a program's prepared memory is kept: what it is made of is the program, the files, and the kernel
+   * that has run it.
+   */
+  #prepared(number) {
+    const { parts, catalog, kernel } = this.#told;
+    return ['prepared', ...[parts[number], catalog, kernel].map(unpacked)].join('-');
+  }
+
+  /** What was kept of a program; undefined if there is nothing. The program is got ready meanwhile. */
+  async kept(number) {
+    const kept = await this.#cache?.match(new URL(this.#prepared(number), this.#base));
+    if (kept === undefined) return undefined;
+    this.module(number).catch(() => {});
+    return new Uint8Array(await kept.arrayBuffer());
+  }
+
+  /** Keeps something of a program for later visits. */
+  keep(number, bytes) {
+    // A full disk must not keep anybody from working.
+    this.#cache?.put(new URL(this.#prepared(number), this.#base), new Response(bytes)).catch(() => {});
   }
 
   /** A part's bytes. */

@@ -170,6 +170,19 @@ const host = {
     if (!failed) ready.add(program);
     return failed;
   },
+  kept(program) {
+    const told = new Int32Array(new SharedArrayBuffer(8));
+    asked({ type: 'kept', program }, told);
+    return told[1];
+  },
+  take_kept: (program, to, length) => asked({ type: 'takeKept', program, to: to >>> 0, length: length >>> 0 }),
+  keep(program, from, length, about, size) {
+    [from, length, about, size] = [from >>> 0, length >>> 0, about >>> 0, size >>> 0];
+    const bytes = new Uint8Array(length + size);
+    bytes.set(kernelBytes(from + length).subarray(from, from + length));
+    bytes.set(kernelBytes(about + size).subarray(about, about + size), length);
+    post({ type: 'keep', program, bytes }, [bytes.buffer]);
+  },
   request(number, at, length, from, size) {
     [at, length, from, size] = [at >>> 0, length >>> 0, from >>> 0, size >>> 0];
     const asked = JSON.parse(text(kernelBytes(at + length).slice(at, at + length)));
@@ -213,9 +226,8 @@ function takeSpare(program, isPrepared) {
   return true;
 }
 
-/** Has the page do something, and waits for it: 0 if it has. */
-function asked(message) {
-  const flag = new Int32Array(new SharedArrayBuffer(4));
+/** Has the page do something, and waits for it: 0 if it has. What it tells besides is behind the first word of `flag`. */
+function asked(message, flag = new Int32Array(new SharedArrayBuffer(4))) {
   post({ ...message, flag });
   Atomics.wait(flag, 0, 0);
   return Atomics.load(flag, 0) === 1 ? 0 : 1;

@@ -41,6 +41,9 @@ mod imports {
         pub fn interrupt(slot: u32, generation: u32);
         pub fn fetch(part: u32, to: *mut u8, len: usize) -> u32;
         pub fn need(program: u32) -> u32;
+        pub fn kept(program: u32) -> usize;
+        pub fn take_kept(program: u32, to: *mut u8, len: usize) -> u32;
+        pub fn keep(program: u32, from: *const u8, len: usize, about: *const u8, size: usize);
         pub fn programs() -> u32;
         pub fn spares() -> u32;
         pub fn wants(program: u32);
@@ -244,6 +247,28 @@ pub fn need(program: u32) -> bool {
     // JUSTIFICATION: as above.
     // SAFETY: it has no preconditions.
     unsafe { imports::need(program) == 0 }
+}
+
+/// What the page has kept of a program by [`keep`], in this visit or in an earlier one.
+pub fn kept(program: u32) -> Option<Vec<u8>> {
+    // JUSTIFICATION: as above.
+    // SAFETY: it has no preconditions.
+    let len = unsafe { imports::kept(program) };
+    if len == 0 {
+        return None;
+    }
+    let mut bytes = vec![0; len];
+    // JUSTIFICATION: as above.
+    // SAFETY: it writes the bytes, no more, before it returns, and keeps nothing.
+    let failed = unsafe { imports::take_kept(program, bytes.as_mut_ptr(), len) };
+    (failed == 0).then_some(bytes)
+}
+
+/// Has the page keep bytes of a program for later visits, one part behind the other. Nobody waits for it.
+pub fn keep(program: u32, bytes: &[u8], about: &[u8]) {
+    // JUSTIFICATION: as above.
+    // SAFETY: it copies the bytes before it returns.
+    unsafe { imports::keep(program, bytes.as_ptr(), bytes.len(), about.as_ptr(), about.len()) }
 }
 
 /// The programs that this worker has, a bit for each of the first 32.

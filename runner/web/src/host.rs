@@ -63,7 +63,7 @@ impl Host for Web {
 
     fn load(&self, program: Program) -> Result<Loaded, NoProgram> {
         let is_there = (program.0 as usize) < self.programs;
-        is_there.then(|| Loaded(prepare::prepared(program))).ok_or(NoProgram)
+        is_there.then(|| Loaded(prepare::prepared_ever(program))).ok_or(NoProgram)
     }
 
     fn has_snapshot(&self, loaded: &Loaded) -> bool {

@@ -2,9 +2,9 @@
 //!
 //! A memory is prepared once in a page, when a parked interpreter asks for it or the page does. It is the native runner's
 //! bit by bit (`runner/sandbox/src/snapshot.rs`): surroundings, clocks and chance are the same. So what was parked upon the
-//! one fits upon the other.
+//! one fits upon the other. The page keeps it for later visits, where the program begins with it at once.
 
-use crate::ffi::Content;
+use crate::ffi::{self, Content};
 use crate::host::{Kernel, Web};
 use crate::lock;
 use crate::outcome::{Failure, Kind};
@@ -33,6 +33,9 @@ pub struct Template {
     pub digest: [u8; 32],
 }
 
+/// Bytes behind a content that is kept: where it begins, bytes of the memory, digest.
+const ABOUT: usize = 48;
+
 impl Template {
     /// Of a memory as the module begins with it.
     pub fn of_module(memory: &[u8]) -> Template {
@@ -50,6 +53,24 @@ impl Template {
         content.shrink_to_fit();
         let digest = what.digest(&content);
         Template { start: what.start, content, size: what.size, digest }
+    }
+
+    /// Has the page keep it for later visits, as [`Template::kept`] reads it.
+    fn keep(&self, program: Program) {
+        let numbers = [self.start as u64, self.size as u64];
+        let about = [numbers.map(u64::to_le_bytes).as_flattened(), &self.digest].concat();
+        ffi::keep(program.0, &self.content, &about);
+    }
+
+    /// What the page has kept of a program. The digest is believed: who can write there can change the page, too.
+    fn kept(program: Program) -> Option<Template> {
+        let mut content = ffi::kept(program.0)?;
+        let about = content.split_off(content.len().checked_sub(ABOUT)?);
+        let number = |at| usize::try_from(u64::from_le_bytes(*about[at..].first_chunk()?)).ok();
+        let (start, size) = (number(0)?, number(8)?);
+        let fits = start.checked_add(content.len()).is_some_and(|end| end <= size);
+        let digest = *about.last_chunk()?;
+        (fits && digest != [0; 32]).then_some(Template { start, content, size, digest })
     }
 
     /// The memory as it is handed to JavaScript.
@@ -90,6 +111,27 @@ pub fn of_module(program: Program, look: impl FnOnce() -> Vec<u8>) -> Arc<Templa
 /// What a program's memory begins with if it was not prepared, once somebody has looked.
 pub fn known_of_module(program: Program) -> Option<Arc<Template>> {
     lock(&OF_MODULE).get(&program.0).cloned()
+}
+
+/// Programs of which the page was asked what it has kept.
+static ASKED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// A program's prepared memory, if it was made in this visit, or in an earlier one and programs are prepared by themselves.
+pub fn prepared_ever(program: Program) -> Option<Arc<Template>> {
+    if BY_ITSELF.load(Ordering::Relaxed) {
+        take_kept(program);
+    }
+    prepared(program)
+}
+
+/// Takes what the page has kept of a program, if it was not asked before. Who comes meanwhile does not wait for it.
+fn take_kept(program: Program) {
+    if prepared(program).is_none()
+        && lock(&ASKED).insert(program.0)
+        && let Some(template) = Template::kept(program)
+    {
+        lock(&PREPARED).entry(program.0).or_insert_with(|| Arc::new(template));
+    }
 }
 
 /// By program: how often it has begun as its module says.
@@ -182,12 +224,14 @@ pub fn prepare(session: &Session, program: Program) -> Result<(), Failure> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = lock(&ONE_AT_A_TIME);
     let Some(facts) = session.facts(program).filter(|f| f.can_be_prepared) else { return Ok(()) };
+    take_kept(program);
     if lock(&PREPARED).contains_key(&program.0) {
         return Ok(());
     }
     let memory = run(session, program)?;
-    let template = Template::of_prepared(memory, facts);
-    lock(&PREPARED).insert(program.0, Arc::new(template));
+    let template = Arc::new(Template::of_prepared(memory, facts));
+    lock(&PREPARED).insert(program.0, Arc::clone(&template));
+    template.keep(program);
     Ok(())
 }
 
