@@ -17,6 +17,7 @@ export class Files {
     [this.#session, this.#open, this.#changed, this.#failed] = [session, open, changed, failed];
     byId('up').addEventListener('click', () => this.#go(this.folder.replace(/\/[^/]*$/, '') || '/'));
     byId('upload').addEventListener('click', async () => this.#take(await bytes({ multiple: true })));
+    byId('zip').addEventListener('click', () => this.#zip());
     const pane = byId('files');
     const dropping = (is) => (event) => {
       event.preventDefault();
@@ -49,6 +50,14 @@ export class Files {
     });
   }
 
+  /** Gives a person the folder with all that is below it. */
+  #zip() {
+    return this.#try(async () => {
+      const data = await this.#session().zip(this.folder);
+      saveAs(`${this.folder.split('/').pop() || 'files'}.zip`, data, 'application/zip');
+    });
+  }
+
   #go(folder) {
     this.folder = folder;
     return this.#try(() => this.refresh());
@@ -78,6 +87,11 @@ export class Files {
     }
     const open = () => this.#try(() => this.#open(whole));
     const download = () => this.#try(async () => saveAs(name, await this.#session().read(whole)));
+    const unpack = () => this.#try(async () => {
+      const session = this.#session();
+      await session.unzip(await session.read(whole), this.folder);
+      await this.#changed();
+    });
     const remove = () => this.#try(async () => {
       await this.#session().delete(whole);
       await this.#changed();
@@ -86,6 +100,7 @@ export class Files {
       'li',
       {},
       element('button', { class: 'open', title: `${size} bytes`, onclick: open }, name),
+      ...(/\.zip$/i.test(name) ? [element('button', { class: 'more', onclick: unpack, 'aria-label': `Unpack ${name}` }, 'Unpack')] : []),
       element('button', { class: 'more', 'aria-label': `Download ${name}`, title: 'Download', onclick: download }, '\u2193'),
       element('button', { class: 'more', 'aria-label': `Delete ${name}`, title: 'Delete', onclick: remove }, '\u00d7'),
     );

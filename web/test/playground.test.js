@@ -86,6 +86,28 @@ test('examples: a table, a picture, a script', async () => {
   await picture('desktop-results');
 });
 
+test('a folder goes into a .zip, and out of one', async () => {
+  await typed('mkdir -p z/deep && echo kept > z/deep/file && cd z && echo in', 'in');
+  await page.value(`playground.files.folder = '/home/user/z'; playground.refresh()`);
+  // What a click would hand to the person.
+  await page.value(`{ const make = URL.createObjectURL; URL.createObjectURL = (blob) => (window.blob = blob, make.call(URL, blob)); }`);
+  await click('#zip');
+  await page.until('window.blob');
+  const signature = await page.value('blob.arrayBuffer().then((b) => [...new Uint8Array(b, 0, 4)])');
+  assert.deepEqual(signature, [0x50, 0x4b, 3, 4]);
+  await page.value(`{ const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([blob], 'again.zip'));
+    document.getElementById('files').dispatchEvent(new DragEvent('drop', { dataTransfer })); }`);
+  await page.until(`document.getElementById('entries').textContent.includes('again.zip')`);
+  await typed('rm -r deep; cd; ls z', 'again.zip');
+  const unpack = `document.querySelector('[aria-label="Unpack again.zip"]')`;
+  await page.until(unpack);
+  await page.value(`${unpack}.click()`);
+  await page.until(`document.getElementById('entries').textContent.includes('deep/')`);
+  await typed('cat z/deep/file', 'kept');
+  await page.value(`playground.files.folder = '/home/user'; playground.refresh()`);
+});
+
 test('what is edited is saved, changed, compared and undone', async () => {
   const commits = () => page.value(`document.querySelectorAll('#commits li').length`);
   await page.value(`document.getElementById('file').value = 'note.txt'; document.querySelector('.cm-content').focus()`);
