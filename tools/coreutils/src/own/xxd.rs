@@ -250,15 +250,17 @@ fn dump(
     let mut position = start.wrapping_add_signed(o.offset);
     let mut row = vec![0; columns];
     let mut zeros = Zeros::default();
+    let mut line = Vec::new();
     loop {
         let got = fill(&mut reader, &mut row)?;
         if got == 0 {
             return zeros.end(out);
         }
         let data = &row[..got];
-        let mut line = match o.decimal {
-            true => format!("{position:08}:").into_bytes(),
-            false => format!("{position:08x}:").into_bytes(),
+        line.clear();
+        let _ = match o.decimal {
+            true => write!(line, "{position:08}:"),
+            false => write!(line, "{position:08x}:"),
         };
         hex_row(&mut line, data, columns, o);
         line.extend_from_slice(b"  ");
@@ -266,7 +268,7 @@ fn dump(
         line.push(b'\n');
         position = position.wrapping_add(got as u64);
         if o.autoskip && got == columns && data.iter().all(|b| *b == 0) {
-            zeros.line(line, out)?;
+            zeros.line(&line, out)?;
         } else {
             zeros.interrupt(out)?;
             put(out, &line)?;
@@ -296,12 +298,13 @@ struct Zeros {
 }
 
 impl Zeros {
-    fn line(&mut self, line: Vec<u8>, out: &mut impl Write) -> Result<(), Stop> {
+    fn line(&mut self, line: &[u8], out: &mut impl Write) -> Result<(), Stop> {
         self.lines += 1;
         if self.lines == 1 {
-            return put(out, &line);
+            return put(out, line);
         }
-        self.last = line;
+        self.last.clear();
+        self.last.extend_from_slice(line);
         Ok(())
     }
 
@@ -357,14 +360,9 @@ fn hex_row(line: &mut Vec<u8>, data: &[u8], cols: usize, o: &Options) {
     };
     for g in (0..cols).step_by(group) {
         line.push(b' ');
-        let len = group.min(cols - g);
-        let members = 0..if o.little { group } else { len };
-        let indexes: Vec<usize> = if o.little {
-            members.rev().map(|i| g + i).collect()
-        } else {
-            members.map(|i| g + i).collect()
-        };
-        for i in indexes {
+        let len = if o.little { group } else { group.min(cols - g) };
+        for k in 0..len {
+            let i = g + if o.little { len - 1 - k } else { k };
             match data.get(i) {
                 Some(b) => push(line, *b),
                 None => line.resize(line.len() + width, b' '),
