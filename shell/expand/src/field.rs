@@ -41,7 +41,11 @@ impl Field {
 
     /// The field as a pattern: quoted characters have backslashes in front, as [`glob`] reads them.
     pub(crate) fn escaped(&self) -> Vec<u8> {
-        let mut out = Vec::new();
+        let length = match self {
+            Field::Shared(text) => text.len(),
+            Field::Built { text, .. } => text.len(),
+        };
+        let mut out = Vec::with_capacity(length + 8);
         // A backslash that came out of an expansion does not quote what is quoted already.
         let mut open = false;
         self.stretches(|text, quoted| {
