@@ -7,8 +7,7 @@
 
 use crate::budget::{Budget, Held};
 use crate::content::{Blob, Content, Lazy};
-use crate::tree::{Entries, Ino, Inode, Kind, Name, Program};
-use crate::walk::MAX_NAME;
+use crate::node::{Entries, Ino, Inode, Kind, MAX_NAME, Name, Program};
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 

@@ -3,9 +3,10 @@
 
 use crate::changes::ChangeKind;
 use crate::errno::Errno;
+use crate::fifos::{self, join};
 use crate::pipe::Pipe;
 use crate::tree::{BRIDGE, Ino, Inode, Kind, ROOT, State};
-use crate::walk::{Last, Loc, Walk, follow_if, join};
+use crate::walk::{Last, Loc, Walk, follow_if};
 use crate::{Vfs, now_ns};
 use box_abi::Kind as FileKind;
 use std::sync::Arc;
@@ -292,6 +293,39 @@ impl Vfs {
         }
         st.fifos.renamed(m, old, &new);
         Ok(Some(()))
+    }
+}
+
+impl State {
+    /// Makes a pipe at a path of a mount that has nothing there; `None` if it has one by now.
+    pub(crate) fn make_fifo(
+        &mut self,
+        mount: usize,
+        rel: Vec<u8>,
+        pipe: Arc<Pipe>,
+        mode: u16,
+    ) -> Result<Option<()>, Errno> {
+        if self.fifos.get(mount, &rel).is_some() {
+            return Ok(None);
+        }
+        self.quota.take_entry(&fifos::NAME)?;
+        match self.new_node(Inode::new(Kind::Fifo(pipe), mode & 0o7777)) {
+            Ok(ino) => {
+                self.fifos.insert(mount, rel, ino);
+                Ok(Some(()))
+            }
+            Err(e) => {
+                self.quota.give_entry(&fifos::NAME);
+                Err(e)
+            }
+        }
+    }
+
+    /// Takes a pipe's name away; who has it open keeps it.
+    pub(crate) fn remove_fifo(&mut self, mount: usize, rel: &[u8]) -> Result<(), Errno> {
+        let ino = self.fifos.remove(mount, rel).ok_or(Errno::NOENT)?;
+        self.quota.give_entry(&fifos::NAME);
+        self.drop_link(ino, ino)
     }
 }
 

@@ -5,15 +5,11 @@
 //! of the tree that no directory of the tree names; the path below the mount leads to it. A host file
 //! that appears under the same name stays hidden as long as the pipe exists.
 
-use crate::errno::Errno;
-use crate::pipe::Pipe;
-use crate::tree::{Ino, Inode, Kind, State};
-use crate::walk::join;
+use crate::node::Ino;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// What a pipe's path is charged as: it may become longer when a directory above is renamed.
-const NAME: [u8; 4096] = [0; 4096];
+pub(crate) const NAME: [u8; 4096] = [0; 4096];
 
 /// The pipes by mount and path below it.
 #[derive(Debug, Default)]
@@ -26,6 +22,16 @@ impl Fifos {
             return None;
         }
         self.0.get(&(mount, rel.to_vec())).copied()
+    }
+
+    /// Gives a path to a pipe's node.
+    pub(crate) fn insert(&mut self, mount: usize, rel: Vec<u8>, ino: Ino) {
+        self.0.insert((mount, rel), ino);
+    }
+
+    /// Takes a pipe's path away; its node.
+    pub(crate) fn remove(&mut self, mount: usize, rel: &[u8]) -> Option<Ino> {
+        self.0.remove(&(mount, rel.to_vec()))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -70,35 +76,7 @@ impl Fifos {
     }
 }
 
-impl State {
-    /// Makes a pipe at a path of a mount that has nothing there; `None` if it has one by now.
-    pub(crate) fn make_fifo(
-        &mut self,
-        mount: usize,
-        rel: Vec<u8>,
-        pipe: Arc<Pipe>,
-        mode: u16,
-    ) -> Result<Option<()>, Errno> {
-        if self.fifos.get(mount, &rel).is_some() {
-            return Ok(None);
-        }
-        self.quota.take_entry(&NAME)?;
-        match self.new_node(Inode::new(Kind::Fifo(pipe), mode & 0o7777)) {
-            Ok(ino) => {
-                self.fifos.0.insert((mount, rel), ino);
-                Ok(Some(()))
-            }
-            Err(e) => {
-                self.quota.give_entry(&NAME);
-                Err(e)
-            }
-        }
-    }
-
-    /// Takes a pipe's name away; who has it open keeps it.
-    pub(crate) fn remove_fifo(&mut self, mount: usize, rel: &[u8]) -> Result<(), Errno> {
-        let ino = self.fifos.0.remove(&(mount, rel.to_vec())).ok_or(Errno::NOENT)?;
-        self.quota.give_entry(&NAME);
-        self.drop_link(ino, ino)
-    }
+/// `dir/name`, where an empty `dir` is the mount's root.
+pub(crate) fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
+    if dir.is_empty() { name.to_vec() } else { [dir, b"/", name].concat() }
 }

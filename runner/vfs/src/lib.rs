@@ -50,6 +50,7 @@ pub mod file;
 pub mod host;
 pub mod host_path;
 pub mod net;
+mod node;
 pub mod ops;
 pub mod pipe;
 pub mod quota;

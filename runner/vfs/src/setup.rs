@@ -182,7 +182,7 @@ fn add_base(st: &mut State, f: BaseFile) {
             merge(st, ino, &*folder, f.mode, f.time);
         }
         Ok(node) => {
-            if matches!(name, b"" | b"." | b"..") || name.len() > crate::walk::MAX_NAME {
+            if matches!(name, b"" | b"." | b"..") || name.len() > crate::node::MAX_NAME {
                 return;
             }
             let dir = make_dirs(st, dir);
@@ -247,7 +247,7 @@ fn mount_point(st: &mut State, m: &MountSpec) -> Result<Ino, MountError> {
     }
     if parts
         .iter()
-        .any(|p| *p == b"." || *p == b".." || p.len() > crate::walk::MAX_NAME || p.contains(&0))
+        .any(|p| *p == b"." || *p == b".." || p.len() > crate::node::MAX_NAME || p.contains(&0))
     {
         return bad("the guest path must be plain");
     }

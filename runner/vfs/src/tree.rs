@@ -15,19 +15,14 @@
 
 use crate::base::{self, Base};
 use crate::budget::{Budget, Held};
-use crate::content::Content;
-use crate::device::Device;
 use crate::errno::Errno;
-use crate::pipe::Pipe;
+use crate::now_ns;
 use crate::quota::{DiskLimits, Quota};
-use crate::{GID, UID, now_ns};
-use box_abi::{Kind as FileKind, Stat};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-/// A node's number; never reused within a session.
-pub type Ino = u64;
+pub use crate::node::{Entries, Ino, Inode, Kind, Name, Program};
 
 /// The root directory.
 pub const ROOT: Ino = 1;
@@ -39,171 +34,6 @@ pub const DEV_FD: Ino = 3;
 pub const CODE_FROM_STRINGS: Ino = 4;
 /// First number for ordinary nodes.
 const FIRST: Ino = 16;
-
-/// Says that a file is one of the image's programs; what the number means is the
-/// host's business. Writing to the file takes the mark away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Program(pub u32);
-
-/// A name in a directory.
-pub type Name = Arc<[u8]>;
-
-/// A directory's entries.
-#[derive(Clone, Debug, Default)]
-pub struct Entries {
-    map: BTreeMap<Name, Ino>,
-    held: Held,
-}
-
-impl Entries {
-    /// What a name occupies: itself, its counters, its part of a map's node.
-    fn cost(name: &[u8]) -> u64 {
-        name.len() as u64 + 80
-    }
-
-    /// Adds an entry; ENOMEM if the budget has no room.
-    pub fn add(&mut self, name: &[u8], ino: Ino, budget: &Arc<Budget>) -> Result<(), Errno> {
-        if !self.held.grow(budget, Entries::cost(name)) {
-            return Err(Errno::NOMEM);
-        }
-        self.map.insert(name.into(), ino);
-        Ok(())
-    }
-
-    /// Adds an entry that no guest asked for.
-    pub fn put(&mut self, name: &[u8], ino: Ino) {
-        self.map.insert(name.into(), ino);
-    }
-
-    /// Takes an entry out.
-    pub fn remove(&mut self, name: &[u8]) -> Option<Ino> {
-        let ino = self.map.remove(name)?;
-        self.held.shrink(Entries::cost(name));
-        Some(ino)
-    }
-}
-
-impl From<BTreeMap<Name, Ino>> for Entries {
-    fn from(map: BTreeMap<Name, Ino>) -> Entries {
-        Entries { map, held: Held::default() }
-    }
-}
-
-impl std::ops::Deref for Entries {
-    type Target = BTreeMap<Name, Ino>;
-
-    fn deref(&self) -> &BTreeMap<Name, Ino> {
-        &self.map
-    }
-}
-
-/// What a node is.
-#[derive(Clone, Debug)]
-pub enum Kind {
-    Dir {
-        parent: Ino,
-        entries: Arc<Entries>,
-    },
-    File {
-        content: Content,
-        program: Option<Program>,
-    },
-    Symlink(Arc<[u8]>),
-    Device(Device),
-    Fifo(Arc<Pipe>),
-    /// Where host mount number N is attached; `parent` is the directory above.
-    Mount {
-        index: usize,
-        parent: Ino,
-    },
-    /// Another name for a descriptor of the caller: `/dev/stdin` and its like.
-    Descriptor(u32),
-    /// The bridge's metadata node.
-    BridgeMeta,
-    /// The bridge's directory of pipes.
-    BridgePipes,
-}
-
-/// A node. Times are nanoseconds since the epoch.
-#[derive(Clone, Debug)]
-pub struct Inode {
-    pub kind: Kind,
-    /// Permission bits, 0 to 0o7777.
-    pub mode: u16,
-    pub nlink: u32,
-    pub atime: u64,
-    pub mtime: u64,
-    pub ctime: u64,
-    held: Held,
-}
-
-impl Inode {
-    /// A node with one link, made now.
-    pub fn new(kind: Kind, mode: u16) -> Inode {
-        Inode::at(kind, mode, now_ns())
-    }
-
-    /// A node with one link and the given time.
-    pub fn at(kind: Kind, mode: u16, time: u64) -> Inode {
-        let nlink = if matches!(kind, Kind::Dir { .. }) { 2 } else { 1 };
-        Inode { kind, mode, nlink, atime: time, mtime: time, ctime: time, held: Held::default() }
-    }
-
-    /// Host memory of a node, beside what it points to.
-    pub(crate) const COST: u64 = size_of::<Inode>() as u64 + 32;
-
-    /// Counts it in the budget; ENOMEM if there is no room.
-    fn count(&mut self, budget: &Arc<Budget>) -> Result<(), Errno> {
-        let more = match &self.kind {
-            Kind::Symlink(target) => target.len() as u64 + 32,
-            _ => 0,
-        };
-        if self.held.grow(budget, Inode::COST + more) { Ok(()) } else { Err(Errno::NOMEM) }
-    }
-
-    /// The type as `stat` tells it.
-    pub fn file_kind(&self) -> FileKind {
-        match &self.kind {
-            Kind::Dir { .. } | Kind::Mount { .. } | Kind::BridgePipes => FileKind::Dir,
-            Kind::File { .. } => FileKind::File,
-            Kind::Symlink(_) => FileKind::Symlink,
-            Kind::Fifo(_) => FileKind::Fifo,
-            Kind::Device(_) | Kind::Descriptor(_) | Kind::BridgeMeta => FileKind::CharDevice,
-        }
-    }
-
-    /// Size in bytes as `stat` tells it.
-    pub fn size(&self) -> u64 {
-        match &self.kind {
-            Kind::File { content, .. } => content.len(),
-            Kind::Symlink(t) => t.len() as u64,
-            Kind::Dir { .. } => 4096,
-            _ => 0,
-        }
-    }
-
-    /// Everything `stat(2)` tells.
-    pub fn stat(&self, ino: Ino) -> Stat {
-        Stat {
-            kind: self.file_kind(),
-            mode: self.mode,
-            uid: UID,
-            gid: GID,
-            nlink: self.nlink,
-            dev: 1,
-            ino,
-            size: self.size(),
-            atime: self.atime,
-            mtime: self.mtime,
-            ctime: self.ctime,
-        }
-    }
-
-    /// EACCES unless the owner has all of `bits` (4 read, 2 write, 1 execute).
-    pub fn need(&self, bits: u16) -> Result<(), Errno> {
-        if (self.mode >> 6) & bits == bits { Ok(()) } else { Err(Errno::ACCES) }
-    }
-}
 
 /// Slots of a page, and pages of a group.
 const FAN: usize = 64;

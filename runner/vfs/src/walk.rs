@@ -12,6 +12,8 @@
 //! components, those of links included, is bounded, and a killed process leaves between two of them.
 
 use crate::errno::Errno;
+use crate::fifos::join;
+pub use crate::node::MAX_NAME;
 use crate::tree::{BRIDGE, CODE_FROM_STRINGS, DEV_FD, Ino, Kind, ROOT, State};
 use crate::{Vfs, stop};
 use box_abi::{Kind as FileKind, Stat};
@@ -27,8 +29,6 @@ const MAX_TRIES: usize = 100;
 const MAX_CWD: usize = 64 << 10;
 /// Linux's `PATH_MAX` and `NAME_MAX`.
 pub(crate) const MAX_PATH: usize = 4096;
-/// Longest name of a directory entry in bytes.
-pub const MAX_NAME: usize = 255;
 
 /// Where a path leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -450,9 +450,4 @@ fn follows(how: Last, slash: bool) -> bool {
 /// Pushes the components of `path` so that the first is popped first.
 fn push_components(todo: &mut Vec<Vec<u8>>, path: &[u8]) {
     todo.extend(path.rsplit(|b| *b == b'/').filter(|c| !c.is_empty()).map(<[u8]>::to_vec));
-}
-
-/// `dir/name`, where an empty `dir` is the mount's root.
-pub(crate) fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
-    if dir.is_empty() { name.to_vec() } else { [dir, b"/", name].concat() }
 }

@@ -442,7 +442,7 @@ impl HostMount {
                 fs::FileType::CharacterDevice => FileKind::CharDevice,
                 fs::FileType::BlockDevice => FileKind::BlockDevice,
                 fs::FileType::Unknown => {
-                    self.stat(&crate::walk::join(rel, name)).map_or(FileKind::File, |s| s.kind)
+                    self.stat(&crate::fifos::join(rel, name)).map_or(FileKind::File, |s| s.kind)
                 }
             };
             out.push((name.to_vec(), e.ino(), kind));
