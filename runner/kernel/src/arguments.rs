@@ -3,6 +3,7 @@
 //! They are bounded as `execve(2)` bounds them on Linux, and charged to the memory limit before
 //! they are copied: a list of empty strings costs the host thirty times what it costs the guest.
 
+use super::border::GuestList;
 use super::memory::Memory;
 use std::sync::Arc;
 use wasibox_vfs::{Budget, Errno, Reservation};
@@ -61,8 +62,7 @@ impl Arguments {
     pub fn pointers<M: Memory>(
         &mut self,
         mem: &M,
-        list: u32,
-        n: u32,
+        GuestList { at: list, n }: GuestList,
     ) -> Result<Vec<Vec<u8>>, Errno> {
         let mut out = Vec::new();
         for i in 0..n {
@@ -77,7 +77,11 @@ impl Arguments {
 
     /// Strings separated by line feeds, as WASIX has them, or each ended by a NUL: so our own programs pass
     /// what has line feeds in it.
-    pub fn lines<M: Memory>(&mut self, mem: &M, at: u32, len: u32) -> Result<Vec<Vec<u8>>, Errno> {
+    pub fn lines<M: Memory>(
+        &mut self,
+        mem: &M,
+        GuestList { at, n: len }: GuestList,
+    ) -> Result<Vec<Vec<u8>>, Errno> {
         if len as usize > self.room {
             return Err(Errno::TOOBIG);
         }

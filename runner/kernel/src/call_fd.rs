@@ -1,5 +1,6 @@
 //! WASI preview 1: descriptors.
 
+use super::border::{CloseOnExec, Fd, FdFlags, GuestBuf, GuestList, Rights, SetTimes};
 use super::call_path::own_stat;
 use super::call_sock;
 use super::cells::PREPARED_AT;
@@ -14,23 +15,17 @@ use std::sync::atomic::Ordering;
 use wasibox_vfs::{DirEntry, Errno, File, FileKind, Loc, Stat};
 
 const MAX_IOVS: u32 = 1024;
-/// Rights bits of preview 1.
-pub const RIGHT_READ: u64 = 1 << 1;
-const RIGHT_SEEK: u64 = 1 << 2;
-const RIGHT_TELL: u64 = 1 << 5;
-pub const RIGHT_WRITE: u64 = 1 << 6;
-const ALL_RIGHTS: u64 = (1 << 30) - 1;
-/// Descriptor flags of preview 1.
-pub const FLAG_APPEND: u16 = 1;
-pub const FLAG_NONBLOCK: u16 = 4;
 
 /// The open file of a descriptor.
-pub fn open_file<H: Host>(c: &Call<'_, H>, fd: u32) -> Result<Arc<OpenFile>, Errno> {
+pub fn open_file<H: Host>(c: &Call<'_, H>, fd: Fd) -> Result<Arc<OpenFile>, Errno> {
     Ok(lock(&c.process.fds).get(fd)?.open.clone())
 }
 
 /// The list of buffers that a call gives.
-pub fn iovs<H: Host>(c: &Call<'_, H>, at: u32, n: u32) -> Result<Vec<(u32, u32)>, Errno> {
+pub fn iovs<H: Host>(
+    c: &Call<'_, H>,
+    GuestList { at, n }: GuestList,
+) -> Result<Vec<(u32, u32)>, Errno> {
     if n > MAX_IOVS {
         return Err(Errno::INVAL);
     }
@@ -107,7 +102,7 @@ fn write<H: Host>(
             };
             let written = c.mem.lend(from, n, |data| match &open.file {
                 // The answer may be about the process's own descriptors.
-                File::Meta(m) => m.exchange(data, &|n| own_stat(c, n)).map(|n| (n, at)),
+                File::Meta(m) => m.exchange(data, &|n| own_stat(c, Fd(n))).map(|n| (n, at)),
                 file => file.write(at, append, data),
             });
             match written {
@@ -143,8 +138,8 @@ pub fn put_count<H: Host>(c: &mut Call<'_, H>, out: u32, n: u64) -> Sys {
     Ok(c.mem.put_u32(out, u32::try_from(n).unwrap_or(u32::MAX))?)
 }
 
-pub fn fd_read<H: Host>(c: &mut Call<'_, H>, fd: u32, at: u32, n: u32, out: u32) -> Sys {
-    let (open, list) = (open_file(c, fd)?, iovs(c, at, n)?);
+pub fn fd_read<H: Host>(c: &mut Call<'_, H>, fd: Fd, vectors: GuestList, out: u32) -> Sys {
+    let (open, list) = (open_file(c, fd)?, iovs(c, vectors)?);
     if let File::Socket(_) = open.file {
         let (n, _) = call_sock::receive(c, &open, &list, 0)?;
         return put_count(c, out, n);
@@ -157,8 +152,14 @@ pub fn fd_read<H: Host>(c: &mut Call<'_, H>, fd: u32, at: u32, n: u32, out: u32)
     put_count(c, out, n)
 }
 
-pub fn fd_pread<H: Host>(c: &mut Call<'_, H>, fd: u32, at: u32, n: u32, off: u64, out: u32) -> Sys {
-    let (open, list) = (open_file(c, fd)?, iovs(c, at, n)?);
+pub fn fd_pread<H: Host>(
+    c: &mut Call<'_, H>,
+    fd: Fd,
+    vectors: GuestList,
+    off: u64,
+    out: u32,
+) -> Sys {
+    let (open, list) = (open_file(c, fd)?, iovs(c, vectors)?);
     if !open.file.seekable() {
         return Err(Errno::SPIPE.into());
     }
@@ -166,8 +167,8 @@ pub fn fd_pread<H: Host>(c: &mut Call<'_, H>, fd: u32, at: u32, n: u32, off: u64
     put_count(c, out, n)
 }
 
-pub fn fd_write<H: Host>(c: &mut Call<'_, H>, fd: u32, at: u32, n: u32, out: u32) -> Sys {
-    let (open, list) = (open_file(c, fd)?, iovs(c, at, n)?);
+pub fn fd_write<H: Host>(c: &mut Call<'_, H>, fd: Fd, vectors: GuestList, out: u32) -> Sys {
+    let (open, list) = (open_file(c, fd)?, iovs(c, vectors)?);
     if let File::Socket(_) = open.file {
         let n = call_sock::send(c, &open, &list, 0, None)?;
         return put_count(c, out, n);
@@ -182,13 +183,12 @@ pub fn fd_write<H: Host>(c: &mut Call<'_, H>, fd: u32, at: u32, n: u32, out: u32
 
 pub fn fd_pwrite<H: Host>(
     c: &mut Call<'_, H>,
-    fd: u32,
-    at: u32,
-    n: u32,
+    fd: Fd,
+    vectors: GuestList,
     off: u64,
     out: u32,
 ) -> Sys {
-    let (open, list) = (open_file(c, fd)?, iovs(c, at, n)?);
+    let (open, list) = (open_file(c, fd)?, iovs(c, vectors)?);
     if !open.file.seekable() {
         return Err(Errno::SPIPE.into());
     }
@@ -196,14 +196,14 @@ pub fn fd_pwrite<H: Host>(
     put_count(c, out, n)
 }
 
-pub fn fd_close<H: Host>(c: &mut Call<'_, H>, fd: u32) -> Sys {
+pub fn fd_close<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
     // Dropped after the lock is released: closing may wake others.
     let closed = lock(&c.process.fds).remove(fd)?;
     drop(closed);
     Ok(())
 }
 
-pub fn fd_renumber<H: Host>(c: &mut Call<'_, H>, from: u32, to: u32) -> Sys {
+pub fn fd_renumber<H: Host>(c: &mut Call<'_, H>, from: Fd, to: Fd) -> Sys {
     let replaced = {
         let mut fds = lock(&c.process.fds);
         if from == to {
@@ -218,15 +218,15 @@ pub fn fd_renumber<H: Host>(c: &mut Call<'_, H>, from: u32, to: u32) -> Sys {
     Ok(())
 }
 
-pub fn fd_sync<H: Host>(c: &mut Call<'_, H>, fd: u32) -> Sys {
+pub fn fd_sync<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
     Ok(open_file(c, fd)?.file.sync()?)
 }
 
-pub fn fd_advise<H: Host>(c: &mut Call<'_, H>, fd: u32, _off: u64, _len: u64, _advice: u32) -> Sys {
+pub fn fd_advise<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
     open_file(c, fd).map(drop).map_err(Halt::from)
 }
 
-pub fn fd_allocate<H: Host>(c: &mut Call<'_, H>, fd: u32, off: u64, len: u64) -> Sys {
+pub fn fd_allocate<H: Host>(c: &mut Call<'_, H>, fd: Fd, off: u64, len: u64) -> Sys {
     let open = open_file(c, fd)?;
     let end = off.checked_add(len).ok_or(Errno::FBIG)?;
     if !open.write {
@@ -254,51 +254,30 @@ pub fn wasi_type(kind: FileKind) -> u8 {
     }
 }
 
-pub fn fd_fdstat_get<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
+pub fn fd_fdstat_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     let open = open_file(c, fd)?;
     let kind = open.file.stat()?.kind;
-    let mut rights = ALL_RIGHTS & !(RIGHT_READ | RIGHT_WRITE);
-    // libc takes a character device without these two for a terminal.
-    if !open.file.seekable() {
-        rights &= !(RIGHT_SEEK | RIGHT_TELL);
-    }
-    if open.read {
-        rights |= RIGHT_READ;
-    }
-    if open.write {
-        rights |= RIGHT_WRITE;
-    }
-    let mut flags = 0u16;
-    if open.append.load(Ordering::Relaxed) {
-        flags |= FLAG_APPEND;
-    }
-    if open.nonblock() {
-        flags |= FLAG_NONBLOCK;
-    }
+    let rights = Rights::of(open.read, open.write, open.file.seekable());
+    let flags = FdFlags::of(open.append.load(Ordering::Relaxed), open.nonblock());
     let mut b = [0u8; 24];
     b[0] = match &open.file {
         File::Socket(s) if s.kind() == wasibox_vfs::net::Kind::Datagram => DATAGRAM_SOCKET,
         _ => wasi_type(kind),
     };
-    b[2..4].copy_from_slice(&flags.to_le_bytes());
-    b[8..16].copy_from_slice(&rights.to_le_bytes());
-    b[16..24].copy_from_slice(&ALL_RIGHTS.to_le_bytes());
+    b[2..4].copy_from_slice(&flags.0.to_le_bytes());
+    b[8..16].copy_from_slice(&rights.0.to_le_bytes());
+    b[16..24].copy_from_slice(&Rights::ALL.0.to_le_bytes());
     Ok(c.mem.put(out, &b)?)
 }
 
-pub fn fd_fdstat_set_flags<H: Host>(c: &mut Call<'_, H>, fd: u32, flags: u32) -> Sys {
+pub fn fd_fdstat_set_flags<H: Host>(c: &mut Call<'_, H>, fd: Fd, flags: FdFlags) -> Sys {
     let open = open_file(c, fd)?;
-    open.append.store(flags as u16 & FLAG_APPEND != 0, Ordering::Relaxed);
-    open.nonblock.store(flags as u16 & FLAG_NONBLOCK != 0, Ordering::Relaxed);
+    open.append.store(flags.appends(), Ordering::Relaxed);
+    open.nonblock.store(flags.is_nonblock(), Ordering::Relaxed);
     Ok(())
 }
 
-pub fn fd_fdstat_set_rights<H: Host>(
-    c: &mut Call<'_, H>,
-    fd: u32,
-    _base: u64,
-    _inheriting: u64,
-) -> Sys {
+pub fn fd_fdstat_set_rights<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
     open_file(c, fd).map(drop).map_err(Halt::from)
 }
 
@@ -323,12 +302,12 @@ pub fn put_stat<H: Host>(c: &mut Call<'_, H>, out: u32, s: &Stat) -> Sys {
     Ok(c.mem.put(out, &b)?)
 }
 
-pub fn fd_filestat_get<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
+pub fn fd_filestat_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     let s = open_file(c, fd)?.file.stat()?;
     put_stat(c, out, &s)
 }
 
-pub fn fd_filestat_set_size<H: Host>(c: &mut Call<'_, H>, fd: u32, size: u64) -> Sys {
+pub fn fd_filestat_set_size<H: Host>(c: &mut Call<'_, H>, fd: Fd, size: u64) -> Sys {
     let open = open_file(c, fd)?;
     if !open.write {
         return Err(Errno::INVAL.into());
@@ -336,36 +315,17 @@ pub fn fd_filestat_set_size<H: Host>(c: &mut Call<'_, H>, fd: u32, size: u64) ->
     Ok(open.file.set_len(size)?)
 }
 
-/// The times of a `set_times` call: bits 1, 2, 4, 8 are atime, atime now, mtime, mtime now.
-pub fn times(atime: u64, mtime: u64, flags: u32) -> Result<(Option<u64>, Option<u64>), Errno> {
-    if flags & 3 == 3 || flags & 12 == 12 {
-        return Err(Errno::INVAL);
-    }
-    let pick = |given: u32, now: u32, t: u64| match (flags & given != 0, flags & now != 0) {
-        (true, _) => Some(t),
-        (_, true) => Some(wasibox_vfs::now_ns()),
-        _ => None,
-    };
-    Ok((pick(1, 2, atime), pick(4, 8, mtime)))
-}
-
-pub fn fd_filestat_set_times<H: Host>(
-    c: &mut Call<'_, H>,
-    fd: u32,
-    atime: u64,
-    mtime: u64,
-    flags: u32,
-) -> Sys {
-    let (a, m) = times(atime, mtime, flags)?;
+pub fn fd_filestat_set_times<H: Host>(c: &mut Call<'_, H>, fd: Fd, set: SetTimes) -> Sys {
+    let (a, m) = set.times()?;
     Ok(open_file(c, fd)?.file.set_times(a, m)?)
 }
 
-fn is_preopen(open: &OpenFile, fd: u32) -> bool {
+fn is_preopen(open: &OpenFile, fd: Fd) -> bool {
     let root = wasibox_vfs::Loc::Tree(wasibox_vfs::tree::ROOT);
     fd == ROOT_FD && open.file.loc() == Some(&root)
 }
 
-pub fn fd_prestat_get<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
+pub fn fd_prestat_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     if !is_preopen(&*open_file(c, fd)?, fd) {
         return Err(Errno::BADF.into());
     }
@@ -374,31 +334,30 @@ pub fn fd_prestat_get<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
     Ok(c.mem.put_u32(len, 1)?)
 }
 
-pub fn fd_prestat_dir_name<H: Host>(c: &mut Call<'_, H>, fd: u32, buf: u32, len: u32) -> Sys {
+pub fn fd_prestat_dir_name<H: Host>(c: &mut Call<'_, H>, fd: Fd, buf: GuestBuf) -> Sys {
     if !is_preopen(&*open_file(c, fd)?, fd) {
         return Err(Errno::BADF.into());
     }
-    if len < 1 {
+    if buf.len < 1 {
         return Err(Errno::NAMETOOLONG.into());
     }
-    Ok(c.mem.put(buf, b"/")?)
+    Ok(c.mem.put(buf.at, b"/")?)
 }
 
 /// The entries of `/dev/fd`.
 fn own_names<H: Host>(c: &Call<'_, H>) -> Vec<DirEntry> {
     let names = lock(&c.process.fds).names();
-    let entry = |n: u32| {
+    let entry = |n: Fd| {
         let kind = own_stat(c, n).map_or(FileKind::CharDevice, |s| s.kind);
-        DirEntry { name: n.to_string().into_bytes(), ino: 16 + u64::from(n), kind }
+        DirEntry { name: n.0.to_string().into_bytes(), ino: 16 + u64::from(n.0), kind }
     };
     names.into_iter().map(entry).collect()
 }
 
 pub fn fd_readdir<H: Host>(
     c: &mut Call<'_, H>,
-    fd: u32,
-    buf: u32,
-    len: u32,
+    fd: Fd,
+    buf: GuestBuf,
     cookie: u64,
     out: u32,
 ) -> Sys {
@@ -419,7 +378,7 @@ pub fn fd_readdir<H: Host>(
             }
         }
     };
-    let (mut at, mut left) = (buf, len as usize);
+    let (mut at, mut left) = (buf.at, buf.len as usize);
     let skip = usize::try_from(cookie).unwrap_or(usize::MAX);
     for (i, e) in listing.entries.iter().enumerate().skip(skip) {
         if i % 4096 == 4095 {
@@ -441,10 +400,10 @@ pub fn fd_readdir<H: Host>(
             break;
         }
     }
-    put_count(c, out, (len as usize - left) as u64)
+    put_count(c, out, (buf.len as usize - left) as u64)
 }
 
-pub fn fd_seek<H: Host>(c: &mut Call<'_, H>, fd: u32, delta: i64, whence: u32, out: u32) -> Sys {
+pub fn fd_seek<H: Host>(c: &mut Call<'_, H>, fd: Fd, delta: i64, whence: u32, out: u32) -> Sys {
     let open = open_file(c, fd)?;
     if !open.file.seekable() {
         return Err(Errno::SPIPE.into());
@@ -461,11 +420,15 @@ pub fn fd_seek<H: Host>(c: &mut Call<'_, H>, fd: u32, delta: i64, whence: u32, o
     Ok(c.mem.put_u64(out, to)?)
 }
 
-pub fn fd_tell<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
+pub fn fd_tell<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     fd_seek(c, fd, 0, 1, out)
 }
 
 /// Gives the process a descriptor for `file`.
-pub fn install<H: Host>(c: &Call<'_, H>, open: Arc<OpenFile>, cloexec: bool) -> Result<u32, Errno> {
-    lock(&c.process.fds).add(Descriptor { open, cloexec }, 0)
+pub fn install<H: Host>(
+    c: &Call<'_, H>,
+    open: Arc<OpenFile>,
+    cloexec: CloseOnExec,
+) -> Result<Fd, Errno> {
+    lock(&c.process.fds).add(Descriptor { open, cloexec: cloexec.0 }, Fd(0))
 }

@@ -1,5 +1,6 @@
 //! WASI preview 1: arguments, environment, clocks, randomness.
 
+use super::border::GuestBuf;
 use super::guest::{Call, Sys};
 use super::host::Host;
 use super::memory::Memory;
@@ -71,12 +72,13 @@ pub fn clock_res_get<H: Host>(c: &mut Call<'_, H>, id: u32, out: u32) -> Sys {
     Ok(c.mem.put_u64(out, 1)?)
 }
 
-pub fn clock_time_get<H: Host>(c: &mut Call<'_, H>, id: u32, _precision: u64, out: u32) -> Sys {
+pub fn clock_time_get<H: Host>(c: &mut Call<'_, H>, id: u32, out: u32) -> Sys {
     let t = now(c, id)?;
     Ok(c.mem.put_u64(out, t)?)
 }
 
-pub fn random_get<H: Host>(c: &mut Call<'_, H>, buf: u32, len: u32) -> Sys {
+pub fn random_get<H: Host>(c: &mut Call<'_, H>, buf: GuestBuf) -> Sys {
+    let GuestBuf { at: buf, len } = buf;
     let mut done = 0;
     while done < len as usize {
         let (at, n) = c.mem.part(buf, len as usize, done)?;

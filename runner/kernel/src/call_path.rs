@@ -1,8 +1,7 @@
 //! WASI preview 1: paths.
 
-use super::call_fd::{
-    FLAG_APPEND, FLAG_NONBLOCK, RIGHT_READ, RIGHT_WRITE, install, open_file, put_stat, times,
-};
+use super::border::{CloseOnExec, Fd, GuestBuf, GuestStr, Lookup, Opening, PathAt, SetTimes};
+use super::call_fd::{install, open_file, put_stat};
 use super::cells::can_be_named;
 use super::descriptors::OpenFile;
 use super::guest::{Call, Sys};
@@ -13,19 +12,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasibox_vfs::{Errno, File, Loc, OpenFlags, Opened, Stat, Stated};
 
-const FOLLOW: u32 = 1;
-const O_CREAT: u32 = 1;
-const O_DIRECTORY: u32 = 2;
-const O_EXCL: u32 = 4;
-const O_TRUNC: u32 = 8;
 /// Modes of what is made, before the process's umask.
 const NEW_FILE: u16 = 0o666;
 const NEW_DIR: u16 = 0o777;
 
 /// The directory that a descriptor is, and the path.
-fn at<H: Host>(c: &Call<'_, H>, fd: u32, path: u32, len: u32) -> Result<(Loc, Vec<u8>), Errno> {
-    let open = open_file(c, fd)?;
-    let path = c.mem.path(path, len)?;
+fn at<H: Host>(c: &Call<'_, H>, path: PathAt) -> Result<(Loc, Vec<u8>), Errno> {
+    let open = open_file(c, path.fd)?;
+    let path = path.path.path(&c.mem)?;
     if path.first() == Some(&b'/') {
         return Ok((Loc::Tree(wasibox_vfs::tree::ROOT), path));
     }
@@ -37,22 +31,19 @@ pub fn open_at<H: Host>(
     c: &Call<'_, H>,
     base: &Loc,
     path: &[u8],
-    lookup: u32,
-    oflags: u32,
-    rights: u64,
-    fdflags: u32,
+    Opening { lookup, oflags, rights, fdflags }: Opening,
 ) -> Result<Arc<OpenFile>, Errno> {
-    let write = rights & RIGHT_WRITE != 0;
-    let read = rights & RIGHT_READ != 0 || !write;
+    let write = rights.writes();
+    let read = rights.reads() || !write;
     let how = OpenFlags {
         read,
         write,
-        append: fdflags as u16 & FLAG_APPEND != 0,
-        create: oflags & O_CREAT != 0,
-        excl: oflags & O_EXCL != 0,
-        truncate: oflags & O_TRUNC != 0,
-        directory: oflags & O_DIRECTORY != 0,
-        follow: lookup & FOLLOW != 0,
+        append: fdflags.appends(),
+        create: oflags.creates(),
+        excl: oflags.is_exclusive(),
+        truncate: oflags.truncates(),
+        directory: oflags.is_directory(),
+        follow: lookup.follows(),
     };
     if !write && is_node(base, path, box_abi::PROCESSES) {
         return told(c, &c.process.kernel.list(box_abi::PIPE_CAPACITY));
@@ -64,7 +55,7 @@ pub fn open_at<H: Host>(
     let open = match c.process.kernel.vfs.open(base, path, how, mode)? {
         Opened::File(f) => OpenFile::charged(f, read, write, &c.process.kernel.budget)?,
         Opened::Descriptor(n) => {
-            let own = own_file(c, n)?;
+            let own = own_file(c, Fd(n))?;
             // As on Linux: a file or directory is opened anew, anything else (a pipe, a terminal) is shared.
             match c.process.kernel.vfs.reopen(&own.file, how, own.write)? {
                 Some(f) => OpenFile::charged(f, read, write, &c.process.kernel.budget)?,
@@ -76,7 +67,7 @@ pub fn open_at<H: Host>(
         remember(c, base, path, &open)?;
     }
     open.append.store(how.append, Ordering::Relaxed);
-    open.nonblock.store(fdflags as u16 & FLAG_NONBLOCK != 0, Ordering::Relaxed);
+    open.nonblock.store(fdflags.is_nonblock(), Ordering::Relaxed);
     Ok(open)
 }
 
@@ -113,153 +104,85 @@ fn told<H: Host>(c: &Call<'_, H>, text: &[u8]) -> Result<Arc<OpenFile>, Errno> {
 }
 
 /// What `/dev/fd/N` stands for.
-fn own_file<H: Host>(c: &Call<'_, H>, n: u32) -> Result<Arc<OpenFile>, Errno> {
+fn own_file<H: Host>(c: &Call<'_, H>, n: Fd) -> Result<Arc<OpenFile>, Errno> {
     Ok(lock(&c.process.fds).named(n).map_err(|_| Errno::NOENT)?.open.clone())
 }
 
 /// Metadata of what `/dev/fd/N` stands for.
-pub fn own_stat<H: Host>(c: &Call<'_, H>, n: u32) -> Result<Stat, Errno> {
+pub fn own_stat<H: Host>(c: &Call<'_, H>, n: Fd) -> Result<Stat, Errno> {
     own_file(c, n)?.file.stat()
 }
 
-#[allow(clippy::too_many_arguments)] // the import's own signature
 pub fn open<H: Host>(
     c: &mut Call<'_, H>,
-    fd: u32,
-    lookup: u32,
-    path: u32,
-    len: u32,
-    oflags: u32,
-    base: u64,
-    inheriting: u64,
-    fdflags: u32,
+    path: PathAt,
+    how: Opening,
+    cloexec: CloseOnExec,
     out: u32,
 ) -> Sys {
-    open2(c, fd, lookup, path, len, oflags, base, inheriting, fdflags, 0, out)
+    let (dir, path) = at(c, path)?;
+    let open = open_at(c, &dir, &path, how)?;
+    let fd = install(c, open, cloexec)?;
+    Ok(c.mem.put_u32(out, fd.0)?)
 }
 
-#[allow(clippy::too_many_arguments)] // the import's own signature
-pub fn open2<H: Host>(
-    c: &mut Call<'_, H>,
-    fd: u32,
-    lookup: u32,
-    path: u32,
-    len: u32,
-    oflags: u32,
-    base: u64,
-    _inheriting: u64,
-    fdflags: u32,
-    ext: u32,
-    out: u32,
-) -> Sys {
-    let (dir, path) = at(c, fd, path, len)?;
-    let open = open_at(c, &dir, &path, lookup, oflags, base, fdflags)?;
-    let fd = install(c, open, ext & 1 != 0)?;
-    Ok(c.mem.put_u32(out, fd)?)
-}
-
-pub fn create_directory<H: Host>(c: &mut Call<'_, H>, fd: u32, path: u32, len: u32) -> Sys {
-    let (dir, path) = at(c, fd, path, len)?;
+pub fn create_directory<H: Host>(c: &mut Call<'_, H>, path: PathAt) -> Sys {
+    let (dir, path) = at(c, path)?;
     Ok(c.process.kernel.vfs.mkdir(&dir, &path, NEW_DIR & !c.process.umask())?)
 }
 
-pub fn filestat_get<H: Host>(
-    c: &mut Call<'_, H>,
-    fd: u32,
-    flags: u32,
-    path: u32,
-    len: u32,
-    out: u32,
-) -> Sys {
-    let (dir, path) = at(c, fd, path, len)?;
-    let s = match c.process.kernel.vfs.look(&dir, &path, flags & FOLLOW != 0)? {
+pub fn filestat_get<H: Host>(c: &mut Call<'_, H>, path: PathAt, lookup: Lookup, out: u32) -> Sys {
+    let (dir, path) = at(c, path)?;
+    let s = match c.process.kernel.vfs.look(&dir, &path, lookup.follows())? {
         Stated::Stat(s) => s,
-        Stated::Descriptor(n) => own_stat(c, n)?,
+        Stated::Descriptor(n) => own_stat(c, Fd(n))?,
     };
     put_stat(c, out, &s)
 }
 
-#[allow(clippy::too_many_arguments)] // the import's own signature
 pub fn filestat_set_times<H: Host>(
     c: &mut Call<'_, H>,
-    fd: u32,
-    lookup: u32,
-    path: u32,
-    len: u32,
-    atime: u64,
-    mtime: u64,
-    flags: u32,
+    path: PathAt,
+    lookup: Lookup,
+    set: SetTimes,
 ) -> Sys {
-    let (dir, path) = at(c, fd, path, len)?;
-    let (a, m) = times(atime, mtime, flags)?;
-    Ok(c.process.kernel.vfs.set_times(&dir, &path, a, m, lookup & FOLLOW != 0)?)
+    let (dir, path) = at(c, path)?;
+    let (a, m) = set.times()?;
+    Ok(c.process.kernel.vfs.set_times(&dir, &path, a, m, lookup.follows())?)
 }
 
-#[allow(clippy::too_many_arguments)] // the import's own signature
-pub fn link<H: Host>(
-    c: &mut Call<'_, H>,
-    fd: u32,
-    lookup: u32,
-    path: u32,
-    len: u32,
-    to_fd: u32,
-    to: u32,
-    to_len: u32,
-) -> Sys {
-    let (dir, path) = at(c, fd, path, len)?;
-    let (to_dir, to) = at(c, to_fd, to, to_len)?;
-    Ok(c.process.kernel.vfs.link(&dir, &path, lookup & FOLLOW != 0, &to_dir, &to)?)
+pub fn link<H: Host>(c: &mut Call<'_, H>, lookup: Lookup, path: PathAt, to: PathAt) -> Sys {
+    let (dir, path) = at(c, path)?;
+    let (to_dir, to) = at(c, to)?;
+    Ok(c.process.kernel.vfs.link(&dir, &path, lookup.follows(), &to_dir, &to)?)
 }
 
-pub fn readlink<H: Host>(
-    c: &mut Call<'_, H>,
-    fd: u32,
-    path: u32,
-    len: u32,
-    buf: u32,
-    buf_len: u32,
-    out: u32,
-) -> Sys {
-    let (dir, path) = at(c, fd, path, len)?;
+pub fn readlink<H: Host>(c: &mut Call<'_, H>, path: PathAt, buf: GuestBuf, out: u32) -> Sys {
+    let (dir, path) = at(c, path)?;
     let target = c.process.kernel.vfs.read_link(&dir, &path)?;
-    let n = target.len().min(buf_len as usize);
-    c.mem.put(buf, &target[..n])?;
+    let n = target.len().min(buf.len as usize);
+    c.mem.put(buf.at, &target[..n])?;
     Ok(c.mem.put_u32(out, n as u32)?)
 }
 
-pub fn remove_directory<H: Host>(c: &mut Call<'_, H>, fd: u32, path: u32, len: u32) -> Sys {
-    let (dir, path) = at(c, fd, path, len)?;
+pub fn remove_directory<H: Host>(c: &mut Call<'_, H>, path: PathAt) -> Sys {
+    let (dir, path) = at(c, path)?;
     Ok(c.process.kernel.vfs.remove(&dir, &path, true)?)
 }
 
-pub fn unlink_file<H: Host>(c: &mut Call<'_, H>, fd: u32, path: u32, len: u32) -> Sys {
-    let (dir, path) = at(c, fd, path, len)?;
+pub fn unlink_file<H: Host>(c: &mut Call<'_, H>, path: PathAt) -> Sys {
+    let (dir, path) = at(c, path)?;
     Ok(c.process.kernel.vfs.remove(&dir, &path, false)?)
 }
 
-pub fn rename<H: Host>(
-    c: &mut Call<'_, H>,
-    fd: u32,
-    path: u32,
-    len: u32,
-    to_fd: u32,
-    to: u32,
-    to_len: u32,
-) -> Sys {
-    let (dir, path) = at(c, fd, path, len)?;
-    let (to_dir, to) = at(c, to_fd, to, to_len)?;
+pub fn rename<H: Host>(c: &mut Call<'_, H>, path: PathAt, to: PathAt) -> Sys {
+    let (dir, path) = at(c, path)?;
+    let (to_dir, to) = at(c, to)?;
     Ok(c.process.kernel.vfs.rename(&dir, &path, &to_dir, &to)?)
 }
 
-pub fn symlink<H: Host>(
-    c: &mut Call<'_, H>,
-    target: u32,
-    target_len: u32,
-    fd: u32,
-    path: u32,
-    len: u32,
-) -> Sys {
-    let target = c.mem.path(target, target_len)?;
-    let (dir, path) = at(c, fd, path, len)?;
+pub fn symlink<H: Host>(c: &mut Call<'_, H>, target: GuestStr, path: PathAt) -> Sys {
+    let target = target.path(&c.mem)?;
+    let (dir, path) = at(c, path)?;
     Ok(c.process.kernel.vfs.symlink(&target, &dir, &path)?)
 }

@@ -3,6 +3,7 @@
 //! Clock subscriptions with timeout 0 return at once, absolute ones are measured on
 //! their own clock, and of several the earliest decides.
 
+use super::border::{Fd, GuestList};
 use super::call_misc::now;
 use super::descriptors::OpenFile;
 use super::guest::{Call, Sys};
@@ -47,7 +48,7 @@ fn read_sub<H: Host>(c: &Call<'_, H>, at: u32) -> Result<Sub, Errno> {
                 }
             }
         }
-        FD_READ | FD_WRITE => match crate::lock(&c.process.fds).get(u32_at(16)) {
+        FD_READ | FD_WRITE => match crate::lock(&c.process.fds).get(Fd(u32_at(16))) {
             Ok(d) if tag == FD_WRITE && !d.open.write || tag == FD_READ && !d.open.read => {
                 What::Bad(tag, Errno::BADF)
             }
@@ -82,7 +83,8 @@ fn happened(s: &Sub) -> Option<[u8; EVENT as usize]> {
     }
 }
 
-pub fn poll_oneoff<H: Host>(c: &mut Call<'_, H>, subs: u32, out: u32, n: u32, count: u32) -> Sys {
+pub fn poll_oneoff<H: Host>(c: &mut Call<'_, H>, subs: GuestList, out: u32, count: u32) -> Sys {
+    let GuestList { at: subs, n } = subs;
     if n == 0 || n > MAX_SUBSCRIPTIONS {
         return Err(Errno::INVAL.into());
     }

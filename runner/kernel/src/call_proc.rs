@@ -1,6 +1,10 @@
 //! WASIX: processes, descriptor duplication, pipes, the working directory.
 
 use super::arguments::Arguments;
+use super::border::{
+    Changes, CloseOnExec, Fd, FdFlags, GuestList, GuestStr, Lookup, OFlags, Opening, Program,
+    Rights,
+};
 use super::call_fd::{install, open_file};
 use super::call_path::open_at;
 use super::descriptors::{Descriptor, Descriptors, OpenFile, ROOT_FD};
@@ -9,9 +13,10 @@ use super::host::Host;
 use super::memory::Memory;
 use super::outcome::Status;
 use super::process::{Charge, Cwd, Membership, Start};
-use super::search::{PathList, search};
-use super::table::{PROCESS_COST, SpawnError};
+use super::search::search;
+use super::table::{Child, PROCESS_COST, SpawnError};
 use crate::lock;
+use box_abi::signal;
 use wasibox_vfs::{Errno, File, Loc};
 
 /// Longest path of a working directory. Linux knows no bound there, but keeps no path either.
@@ -33,7 +38,8 @@ pub fn proc_parent<H: Host>(c: &mut Call<'_, H>, pid: u32, out: u32) -> Sys {
 pub fn proc_signal<H: Host>(c: &mut Call<'_, H>, pid: u32, sig: u32) -> Sys {
     let sig = match sig {
         box_abi::control::IGNORE => {
-            let ignored = u64::from(pid) & !(1 | 1 << 9 | 1 << 19);
+            let ignored =
+                u64::from(pid) & !(1 | signal::bit(signal::KILL) | signal::bit(signal::STOP));
             c.process.ignored.store(ignored, std::sync::atomic::Ordering::SeqCst);
             return Ok(());
         }
@@ -56,8 +62,8 @@ pub fn proc_raise<H: Host>(c: &mut Call<'_, H>, sig: u32) -> Sys {
     proc_signal(c, pid, sig)
 }
 
-pub fn callback_signal<H: Host>(c: &mut Call<'_, H>, name: u32, len: u32) -> Sys {
-    let name = c.mem.path(name, len)?;
+pub fn callback_signal<H: Host>(c: &mut Call<'_, H>, name: GuestStr) -> Sys {
+    let name = name.path(&c.mem)?;
     // An empty name takes the handler away, as one that is no export does in Wasmer.
     if !name.is_empty() && name != b"__wasm_signal" {
         return Err(Errno::INVAL.into());
@@ -82,8 +88,8 @@ pub fn proc_signals_get<H: Host>(c: &mut Call<'_, H>, mut out: u32) -> Sys {
     Ok(())
 }
 
-pub fn chdir<H: Host>(c: &mut Call<'_, H>, path: u32, len: u32) -> Sys {
-    let path = c.mem.path(path, len)?;
+pub fn chdir<H: Host>(c: &mut Call<'_, H>, path: GuestStr) -> Sys {
+    let path = path.path(&c.mem)?;
     let base = lock(&c.process.cwd).loc.clone();
     let mut cwd = directory(c, &base, &path)?;
     cwd.held = Charge::take(&c.process.kernel.budget, cwd.cost())?;
@@ -113,24 +119,26 @@ pub fn getcwd<H: Host>(c: &mut Call<'_, H>, buf: u32, len: u32) -> Sys {
     Ok(())
 }
 
-pub fn fd_dup<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
-    fd_dup2(c, fd, 0, 0, out)
-}
-
 /// `fcntl(F_DUPFD)`: the lowest free number from `min` up.
-pub fn fd_dup2<H: Host>(c: &mut Call<'_, H>, fd: u32, min: u32, cloexec: u32, out: u32) -> Sys {
+pub fn fd_dup2<H: Host>(
+    c: &mut Call<'_, H>,
+    fd: Fd,
+    min: Fd,
+    cloexec: CloseOnExec,
+    out: u32,
+) -> Sys {
     let open = open_file(c, fd)?;
-    let new = lock(&c.process.fds).add(Descriptor { open, cloexec: cloexec != 0 }, min)?;
-    Ok(c.mem.put_u32(out, new)?)
+    let new = lock(&c.process.fds).add(Descriptor { open, cloexec: cloexec.0 }, min)?;
+    Ok(c.mem.put_u32(out, new.0)?)
 }
 
-pub fn fd_fdflags_get<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
+pub fn fd_fdflags_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     let cloexec = lock(&c.process.fds).get(fd)?.cloexec;
     Ok(c.mem.put(out, &u16::from(cloexec).to_le_bytes())?)
 }
 
-pub fn fd_fdflags_set<H: Host>(c: &mut Call<'_, H>, fd: u32, flags: u32) -> Sys {
-    lock(&c.process.fds).get_mut(fd)?.cloexec = flags & 1 != 0;
+pub fn fd_fdflags_set<H: Host>(c: &mut Call<'_, H>, fd: Fd, cloexec: CloseOnExec) -> Sys {
+    lock(&c.process.fds).get_mut(fd)?.cloexec = cloexec.0;
     Ok(())
 }
 
@@ -138,8 +146,9 @@ pub fn fd_pipe<H: Host>(c: &mut Call<'_, H>, read: u32, write: u32) -> Sys {
     let (r, w) = c.process.kernel.vfs.pipe()?;
     let budget = &c.process.kernel.budget;
     let w = OpenFile::charged(File::PipeWrite(w), false, true, budget)?;
-    let r = install(c, OpenFile::charged(File::PipeRead(r), true, false, budget)?, false)?;
-    let w = match install(c, w, false) {
+    let r =
+        install(c, OpenFile::charged(File::PipeRead(r), true, false, budget)?, CloseOnExec(false))?;
+    let w = match install(c, w, CloseOnExec(false)) {
         Ok(w) => w,
         Err(e) => {
             let closed = lock(&c.process.fds).remove(r);
@@ -147,8 +156,8 @@ pub fn fd_pipe<H: Host>(c: &mut Call<'_, H>, read: u32, write: u32) -> Sys {
             return Err(e.into());
         }
     };
-    c.mem.put_u32(read, r)?;
-    Ok(c.mem.put_u32(write, w)?)
+    c.mem.put_u32(read, r.0)?;
+    Ok(c.mem.put_u32(write, w.0)?)
 }
 
 /// `tty` of WASIX: 80 columns, 25 rows, and which standard stream is a terminal.
@@ -158,8 +167,8 @@ pub fn tty_get<H: Host>(c: &mut Call<'_, H>, out: u32) -> Sys {
         b[at..at + 4].copy_from_slice(&v.to_le_bytes());
     }
     for fd in 0..3u32 {
-        let tty =
-            open_file(c, fd).is_ok_and(|o| matches!(&o.file, File::Stream(s) if s.is_terminal()));
+        let tty = open_file(c, Fd(fd))
+            .is_ok_and(|o| matches!(&o.file, File::Stream(s) if s.is_terminal()));
         b[16 + fd as usize] = u8::from(tty);
     }
     (b[19], b[20]) = (1, 1);
@@ -167,21 +176,22 @@ pub fn tty_get<H: Host>(c: &mut Call<'_, H>, out: u32) -> Sys {
 }
 
 /// A path from the guest for an operation of its own working directory.
-fn guest_path<H: Host>(c: &Call<'_, H>, at: u32, len: u32) -> Result<Vec<u8>, Errno> {
-    let p = c.mem.path(at, len)?;
+fn guest_path<H: Host>(c: &Call<'_, H>, path: GuestStr) -> Result<Vec<u8>, Errno> {
+    let p = path.path(&c.mem)?;
     if p.is_empty() { Err(Errno::NOENT) } else { Ok(p) }
 }
 
 /// A child in the making: what its fd-operations act on.
-struct Child {
+struct Making {
     fds: Descriptors,
     cwd: Cwd,
 }
 
-fn apply<H: Host>(c: &Call<'_, H>, child: &mut Child, at: u32) -> Result<(), Errno> {
+fn apply<H: Host>(c: &Call<'_, H>, child: &mut Making, at: u32) -> Result<(), Errno> {
     let op: [u8; OP_SIZE as usize] = c.mem.array(at)?;
     let u32_at = |i: usize| u32::from_le_bytes(op[i..i + 4].try_into().unwrap_or_default());
-    let (fd, src) = (u32_at(4), u32_at(8));
+    let (fd, src) = (Fd(u32_at(4)), Fd(u32_at(8)));
+    let path = GuestStr { at: u32_at(12), len: u32_at(16) };
     match op[0] {
         // The preopened root stays, as in Wasmer: libc would lose every path.
         0 if fd == ROOT_FD => Ok(()),
@@ -196,16 +206,19 @@ fn apply<H: Host>(c: &Call<'_, H>, child: &mut Child, at: u32) -> Result<(), Err
             Ok(())
         }
         2 => {
-            let path = guest_path(c, u32_at(12), u32_at(16))?;
-            let rights = u64::from_le_bytes(op[32..40].try_into().unwrap_or_default());
-            let oflags = u32::from(u16::from_le_bytes([op[24], op[25]]));
-            let fdflags = u32::from(u16::from_le_bytes([op[48], op[49]]));
-            let open = open_at(c, &child.cwd.loc, &path, u32_at(20), oflags, rights, fdflags)?;
+            let path = guest_path(c, path)?;
+            let how = Opening {
+                lookup: Lookup(u32_at(20)),
+                oflags: OFlags(u16::from_le_bytes([op[24], op[25]]).into()),
+                rights: Rights(u64::from_le_bytes(op[32..40].try_into().unwrap_or_default())),
+                fdflags: FdFlags(u16::from_le_bytes([op[48], op[49]])),
+            };
+            let open = open_at(c, &child.cwd.loc, &path, how)?;
             drop(child.fds.set(fd, Descriptor { open, cloexec: false })?);
             Ok(())
         }
         3 => {
-            let path = guest_path(c, u32_at(12), u32_at(16))?;
+            let path = guest_path(c, path)?;
             child.cwd = directory(c, &child.cwd.loc, &path)?;
             Ok(())
         }
@@ -219,66 +232,56 @@ fn apply<H: Host>(c: &Call<'_, H>, child: &mut Child, at: u32) -> Result<(), Err
 }
 
 /// Which signals the child ignores: pairs of signal and disposition (0 default, 1 ignore).
-fn dispositions<H: Host>(c: &Call<'_, H>, at: u32, n: u32) -> Result<u64, Errno> {
+fn dispositions<H: Host>(c: &Call<'_, H>, GuestList { at, n }: GuestList) -> Result<u64, Errno> {
     let mut ignored = c.process.ignored.load(std::sync::atomic::Ordering::SeqCst);
     if at == 0 {
         return Ok(ignored);
     }
     c.mem.lend(at, n.min(256) as usize * 2, |pairs| {
         for pair in pairs.chunks_exact(2) {
-            let bit = 1u64 << (pair[0] & 63);
+            let bit = signal::bit(pair[0]);
             if pair[1] == 1 { ignored |= bit } else { ignored &= !bit }
         }
         Ok(ignored)
     })
 }
 
-#[allow(clippy::too_many_arguments)] // the import's own signature
 pub fn proc_spawn3<H: Host>(
     c: &mut Call<'_, H>,
-    name: u32,
-    name_len: u32,
-    args: u32,
-    args_len: u32,
-    envs: u32,
-    envs_len: u32,
-    ops: u32,
-    ops_len: u32,
-    signals: u32,
-    signals_len: u32,
-    search_path: u32,
-    path: u32,
-    path_len: u32,
+    program: Program,
+    changes: Changes,
     out: u32,
 ) -> Sys {
-    let name = guest_path(c, name, name_len)?;
+    let name = guest_path(c, program.name)?;
     let kernel = &c.process.kernel;
     let besides = PROCESS_COST + lock(&c.process.fds).cost() + lock(&c.process.cwd).cost();
     let mut lists = Arguments::new(&kernel.budget, besides)?;
-    let argv = lists.pointers(&c.mem, args, args_len)?;
-    let env = match envs {
+    let argv = lists.pointers(&c.mem, program.args)?;
+    let env = match program.env.at {
         0 => lists.again(&lock(&c.process.start).env)?,
-        _ => lists.pointers(&c.mem, envs, envs_len)?,
+        _ => lists.pointers(&c.mem, program.env)?,
     };
     let held = lists.finish();
-    let mut child = Child { fds: lock(&c.process.fds).clone(), cwd: lock(&c.process.cwd).clone() };
-    if ops != 0 {
-        if ops_len > MAX_OPS {
+    let mut child = Making { fds: lock(&c.process.fds).clone(), cwd: lock(&c.process.cwd).clone() };
+    let GuestList { at, n } = changes.files;
+    if at != 0 {
+        if n > MAX_OPS {
             return Err(Errno::TOOBIG.into());
         }
-        for i in 0..ops_len {
+        for i in 0..n {
             c.process.alive()?;
-            apply(c, &mut child, ops.checked_add(i * OP_SIZE).ok_or(Errno::FAULT)?)?;
+            apply(c, &mut child, at.checked_add(i * OP_SIZE).ok_or(Errno::FAULT)?)?;
         }
     }
     drop(child.fds.begin_program());
-    let ignored = dispositions(c, signals, signals_len)?;
-    let list = (search_path != 0).then_some(PathList { at: path, len: path_len });
+    let ignored = dispositions(c, changes.signals)?;
+    let list = program.search.then_some(program.path);
     let found = search(c, &child.cwd.loc, &name, list)?;
     let start = Start { program: found.program, argv: found.arguments(argv), env };
     c.mem.u32(out)?;
-    let Child { fds, cwd } = child;
-    let pid = match kernel.spawn(c.process.pid, start, fds, cwd, ignored, Some(held)) {
+    let Making { fds, cwd } = child;
+    let parent = c.process.pid;
+    let pid = match kernel.spawn(Child { parent, start, fds, cwd, ignored, held: Some(held) }) {
         Ok(pid) => pid,
         Err(SpawnError::Errno(e)) => return Err(e.into()),
         Err(SpawnError::Program(_)) => return Err(Errno::NOEXEC.into()),
@@ -288,31 +291,19 @@ pub fn proc_spawn3<H: Host>(
 
 /// Replaces the program. Lists are separated by line feeds, or their strings end in NULs; a null list
 /// of the environment keeps it.
-#[allow(clippy::too_many_arguments)] // the import's own signature
-pub fn proc_exec3<H: Host>(
-    c: &mut Call<'_, H>,
-    name: u32,
-    name_len: u32,
-    args: u32,
-    args_len: u32,
-    envs: u32,
-    envs_len: u32,
-    search_path: u32,
-    path: u32,
-    path_len: u32,
-) -> Sys {
-    let name = guest_path(c, name, name_len)?;
+pub fn proc_exec3<H: Host>(c: &mut Call<'_, H>, program: Program) -> Sys {
+    let name = guest_path(c, program.name)?;
     let mut lists = Arguments::new(&c.process.kernel.budget, 0)?;
-    let argv = lists.lines(&c.mem, args, args_len)?;
-    let env = match envs {
+    let argv = lists.lines(&c.mem, program.args)?;
+    let env = match program.env.at {
         0 => lists.again(&lock(&c.process.start).env)?,
         _ => {
-            let lines = lists.lines(&c.mem, envs, envs_len)?;
+            let lines = lists.lines(&c.mem, program.env)?;
             lines.into_iter().filter(|l| !l.is_empty()).collect()
         }
     };
     let cwd = lock(&c.process.cwd).loc.clone();
-    let list = (search_path != 0).then_some(PathList { at: path, len: path_len });
+    let list = program.search.then_some(program.path);
     let found = search(c, &cwd, &name, list)?;
     let start = Start { program: found.program, argv: found.arguments(argv), env };
     c.process.kernel.count_program()?;

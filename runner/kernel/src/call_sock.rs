@@ -7,7 +7,8 @@
 //! One thing is ours: `sock_get_opt_size` of `LAST_ERROR` tells what `SO_ERROR` tells, which
 //! WASIX leaves to libc.
 
-use super::call_fd::{FLAG_NONBLOCK, install, iovs, open_file, put_count};
+use super::border::{CloseOnExec, Domain, Fd, FdFlags, GuestList, GuestStr, Received, Transfer};
+use super::call_fd::{install, iovs, open_file, put_count};
 use super::descriptors::OpenFile;
 use super::guest::{Call, Halt, MAX_MOVED, Sys};
 use super::host::Host;
@@ -48,7 +49,7 @@ const MAX_NAME: u32 = 256;
 struct Open(Arc<OpenFile>);
 
 impl Open {
-    fn of<H: Host>(c: &Call<'_, H>, fd: u32) -> Result<Open, Errno> {
+    fn of<H: Host>(c: &Call<'_, H>, fd: Fd) -> Result<Open, Errno> {
         let open = open_file(c, fd)?;
         if matches!(open.file, File::Socket(_)) { Ok(Open(open)) } else { Err(Errno::NOTSOCK) }
     }
@@ -127,31 +128,24 @@ fn put_address<H: Host>(c: &mut Call<'_, H>, at: u32, address: &Address) -> Sys 
 }
 
 /// Gives the process a descriptor for a socket.
-fn give<H: Host>(c: &Call<'_, H>, socket: Socket, nonblock: bool) -> Result<u32, Errno> {
+fn give<H: Host>(c: &Call<'_, H>, socket: Socket, nonblock: bool) -> Result<Fd, Errno> {
     let open =
         OpenFile::charged(File::Socket(Box::new(socket)), true, true, &c.process.kernel.budget)?;
     open.nonblock.store(nonblock, Ordering::Relaxed);
-    install(c, open, false)
+    install(c, open, CloseOnExec(false))
 }
 
-pub fn sock_open<H: Host>(c: &mut Call<'_, H>, af: u32, ty: u32, protocol: u32, out: u32) -> Sys {
-    let family = family(af)?;
-    let kind = kind(ty, protocol)?;
+pub fn sock_open<H: Host>(c: &mut Call<'_, H>, domain: Domain, out: u32) -> Sys {
+    let family = family(domain.family)?;
+    let kind = kind(domain.kind, domain.protocol)?;
     let socket = Socket::new(c.process.kernel.vfs.network(), family, kind)?;
     let fd = give(c, socket, false)?;
-    Ok(c.mem.put_u32(out, fd)?)
+    Ok(c.mem.put_u32(out, fd.0)?)
 }
 
-pub fn sock_pair<H: Host>(
-    c: &mut Call<'_, H>,
-    af: u32,
-    ty: u32,
-    protocol: u32,
-    a: u32,
-    b: u32,
-) -> Sys {
-    let family = family(af)?;
-    let kind = kind(ty, protocol)?;
+pub fn sock_pair<H: Host>(c: &mut Call<'_, H>, domain: Domain, a: u32, b: u32) -> Sys {
+    let family = family(domain.family)?;
+    let kind = kind(domain.kind, domain.protocol)?;
     let [one, other] = Socket::pair(c.process.kernel.vfs.network(), family, kind)?;
     let one = give(c, one, false)?;
     let other = match give(c, other, false) {
@@ -162,22 +156,22 @@ pub fn sock_pair<H: Host>(
             return Err(e.into());
         }
     };
-    c.mem.put_u32(a, one)?;
-    Ok(c.mem.put_u32(b, other)?)
+    c.mem.put_u32(a, one.0)?;
+    Ok(c.mem.put_u32(b, other.0)?)
 }
 
-pub fn sock_bind<H: Host>(c: &mut Call<'_, H>, fd: u32, address: u32) -> Sys {
+pub fn sock_bind<H: Host>(c: &mut Call<'_, H>, fd: Fd, address: u32) -> Sys {
     let open = Open::of(c, fd)?;
     Ok(open.socket()?.bind(read_address(c, address)?)?)
 }
 
-pub fn sock_listen<H: Host>(c: &mut Call<'_, H>, fd: u32, backlog: u32) -> Sys {
+pub fn sock_listen<H: Host>(c: &mut Call<'_, H>, fd: Fd, backlog: u32) -> Sys {
     let open = Open::of(c, fd)?;
     // A negative number is the most, as in Linux.
     Ok(open.socket()?.listen(backlog as usize)?)
 }
 
-pub fn sock_connect<H: Host>(c: &mut Call<'_, H>, fd: u32, address: u32) -> Sys {
+pub fn sock_connect<H: Host>(c: &mut Call<'_, H>, fd: Fd, address: u32) -> Sys {
     let open = Open::of(c, fd)?;
     let to = read_address(c, address)?;
     let at_once = open.0.nonblock();
@@ -192,7 +186,7 @@ pub fn sock_connect<H: Host>(c: &mut Call<'_, H>, fd: u32, address: u32) -> Sys 
     }
 }
 
-fn accept<H: Host>(c: &mut Call<'_, H>, fd: u32, flags: u32, out: u32) -> Result<Address, Halt> {
+fn accept<H: Host>(c: &mut Call<'_, H>, fd: Fd, flags: FdFlags, out: u32) -> Result<Address, Halt> {
     let open = Open::of(c, fd)?;
     // Otherwise a connection would be lost that nobody has seen.
     lock(&c.process.fds).room()?;
@@ -203,20 +197,20 @@ fn accept<H: Host>(c: &mut Call<'_, H>, fd: u32, flags: u32, out: u32) -> Result
         }
     };
     let peer = socket.peer();
-    let fd = give(c, socket, flags & u32::from(FLAG_NONBLOCK) != 0)?;
-    c.mem.put_u32(out, fd)?;
+    let fd = give(c, socket, flags.is_nonblock())?;
+    c.mem.put_u32(out, fd.0)?;
     // It may be gone already.
     Ok(peer.unwrap_or_else(|_| Address::none(Family::V4)))
 }
 
-pub fn sock_accept<H: Host>(c: &mut Call<'_, H>, fd: u32, flags: u32, out: u32) -> Sys {
+pub fn sock_accept<H: Host>(c: &mut Call<'_, H>, fd: Fd, flags: FdFlags, out: u32) -> Sys {
     accept(c, fd, flags, out).map(drop)
 }
 
 pub fn sock_accept_v2<H: Host>(
     c: &mut Call<'_, H>,
-    fd: u32,
-    flags: u32,
+    fd: Fd,
+    flags: FdFlags,
     out: u32,
     from: u32,
 ) -> Sys {
@@ -224,17 +218,17 @@ pub fn sock_accept_v2<H: Host>(
     put_address(c, from, &peer)
 }
 
-pub fn sock_addr_local<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
+pub fn sock_addr_local<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     let address = Open::of(c, fd)?.socket()?.local();
     put_address(c, out, &address)
 }
 
-pub fn sock_addr_peer<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
+pub fn sock_addr_peer<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     let address = Open::of(c, fd)?.socket()?.peer()?;
     put_address(c, out, &address)
 }
 
-pub fn sock_status<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
+pub fn sock_status<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     let status = match Open::of(c, fd)?.socket()?.status() {
         Status::Opening => 0,
         Status::Opened => 1,
@@ -244,7 +238,7 @@ pub fn sock_status<H: Host>(c: &mut Call<'_, H>, fd: u32, out: u32) -> Sys {
     Ok(c.mem.put(out, &[status])?)
 }
 
-pub fn sock_shutdown<H: Host>(c: &mut Call<'_, H>, fd: u32, how: u32) -> Sys {
+pub fn sock_shutdown<H: Host>(c: &mut Call<'_, H>, fd: Fd, how: u32) -> Sys {
     let open = Open::of(c, fd)?;
     if how == 0 || how & !(SHUT_READ | SHUT_WRITE) != 0 {
         return Err(Errno::INVAL.into());
@@ -388,68 +382,47 @@ pub fn send<H: Host>(
     Ok(total)
 }
 
-pub fn sock_recv<H: Host>(
-    c: &mut Call<'_, H>,
-    fd: u32,
-    at: u32,
-    n: u32,
-    flags: u32,
-    out: u32,
-    out_flags: u32,
-) -> Sys {
-    let (open, list) = (Open::of(c, fd)?, iovs(c, at, n)?);
-    let (n, _) = receive(c, &open.0, &list, flags)?;
-    c.mem.put(out_flags, &0u16.to_le_bytes())?;
-    put_count(c, out, n)
+pub fn sock_recv<H: Host>(c: &mut Call<'_, H>, fd: Fd, what: Transfer, told: Received) -> Sys {
+    let (open, list) = (Open::of(c, fd)?, iovs(c, what.vectors)?);
+    let (n, _) = receive(c, &open.0, &list, what.flags)?;
+    c.mem.put(told.flags, &0u16.to_le_bytes())?;
+    put_count(c, told.count, n)
 }
 
-#[allow(clippy::too_many_arguments)] // WASIX's
 pub fn sock_recv_from<H: Host>(
     c: &mut Call<'_, H>,
-    fd: u32,
-    at: u32,
-    n: u32,
-    flags: u32,
-    out: u32,
-    out_flags: u32,
+    fd: Fd,
+    what: Transfer,
+    told: Received,
     from: u32,
 ) -> Sys {
-    let (open, list) = (Open::of(c, fd)?, iovs(c, at, n)?);
-    let (n, sender) = receive(c, &open.0, &list, flags)?;
-    c.mem.put(out_flags, &0u16.to_le_bytes())?;
+    let (open, list) = (Open::of(c, fd)?, iovs(c, what.vectors)?);
+    let (n, sender) = receive(c, &open.0, &list, what.flags)?;
+    c.mem.put(told.flags, &0u16.to_le_bytes())?;
     put_address(c, from, &sender)?;
-    put_count(c, out, n)
+    put_count(c, told.count, n)
 }
 
-pub fn sock_send<H: Host>(
-    c: &mut Call<'_, H>,
-    fd: u32,
-    at: u32,
-    n: u32,
-    flags: u32,
-    out: u32,
-) -> Sys {
-    let (open, list) = (Open::of(c, fd)?, iovs(c, at, n)?);
-    let n = send(c, &open.0, &list, flags, None)?;
+pub fn sock_send<H: Host>(c: &mut Call<'_, H>, fd: Fd, what: Transfer, out: u32) -> Sys {
+    let (open, list) = (Open::of(c, fd)?, iovs(c, what.vectors)?);
+    let n = send(c, &open.0, &list, what.flags, None)?;
     put_count(c, out, n)
 }
 
 pub fn sock_send_to<H: Host>(
     c: &mut Call<'_, H>,
-    fd: u32,
-    at: u32,
-    n: u32,
-    flags: u32,
+    fd: Fd,
+    what: Transfer,
     to: u32,
     out: u32,
 ) -> Sys {
-    let (open, list) = (Open::of(c, fd)?, iovs(c, at, n)?);
+    let (open, list) = (Open::of(c, fd)?, iovs(c, what.vectors)?);
     // A connection's bytes go where it leads, whatever address is given.
     let to = match open.socket()?.kind() {
         Kind::Stream => None,
         Kind::Datagram => Some(read_address(c, to)?),
     };
-    let n = send(c, &open.0, &list, flags, to)?;
+    let n = send(c, &open.0, &list, what.flags, to)?;
     put_count(c, out, n)
 }
 
@@ -469,13 +442,13 @@ fn flag(option: u32) -> Result<Flag, Errno> {
     })
 }
 
-pub fn sock_set_opt_flag<H: Host>(c: &mut Call<'_, H>, fd: u32, option: u32, on: u32) -> Sys {
+pub fn sock_set_opt_flag<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, on: u32) -> Sys {
     let open = Open::of(c, fd)?;
     open.socket()?.options().set_flag(flag(option)?, on & 0xff != 0);
     Ok(())
 }
 
-pub fn sock_get_opt_flag<H: Host>(c: &mut Call<'_, H>, fd: u32, option: u32, out: u32) -> Sys {
+pub fn sock_get_opt_flag<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
     let open = Open::of(c, fd)?;
     let socket = open.socket()?;
     let on = match option {
@@ -496,7 +469,7 @@ fn time(option: u32) -> Result<Time, Errno> {
     })
 }
 
-pub fn sock_set_opt_time<H: Host>(c: &mut Call<'_, H>, fd: u32, option: u32, value: u32) -> Sys {
+pub fn sock_set_opt_time<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, value: u32) -> Sys {
     let open = Open::of(c, fd)?;
     let b: [u8; 16] = c.mem.array(value)?;
     let ns = u64::from_le_bytes(<[u8; 8]>::try_from(&b[8..]).unwrap_or_default());
@@ -505,7 +478,7 @@ pub fn sock_set_opt_time<H: Host>(c: &mut Call<'_, H>, fd: u32, option: u32, val
     Ok(())
 }
 
-pub fn sock_get_opt_time<H: Host>(c: &mut Call<'_, H>, fd: u32, option: u32, out: u32) -> Sys {
+pub fn sock_get_opt_time<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
     let open = Open::of(c, fd)?;
     let value = open.socket()?.options().time(time(option)?);
     let ns = value.map_or(0, |t| u64::try_from(t.as_nanos()).unwrap_or(u64::MAX));
@@ -527,13 +500,13 @@ fn size(option: u32) -> Result<Size, Errno> {
     })
 }
 
-pub fn sock_set_opt_size<H: Host>(c: &mut Call<'_, H>, fd: u32, option: u32, value: u64) -> Sys {
+pub fn sock_set_opt_size<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, value: u64) -> Sys {
     let open = Open::of(c, fd)?;
     open.socket()?.set_size(size(option)?, value);
     Ok(())
 }
 
-pub fn sock_get_opt_size<H: Host>(c: &mut Call<'_, H>, fd: u32, option: u32, out: u32) -> Sys {
+pub fn sock_get_opt_size<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
     let open = Open::of(c, fd)?;
     let socket = open.socket()?;
     let value = match (option, socket.kind()) {
@@ -549,24 +522,16 @@ pub fn sock_get_opt_size<H: Host>(c: &mut Call<'_, H>, fd: u32, option: u32, out
 }
 
 /// The addresses of `localhost` and of numbers; ENOENT for other names.
-pub fn resolve<H: Host>(
-    c: &mut Call<'_, H>,
-    name: u32,
-    len: u32,
-    _port: u32,
-    list: u32,
-    most: u32,
-    out: u32,
-) -> Sys {
-    if len > MAX_NAME {
+pub fn resolve<H: Host>(c: &mut Call<'_, H>, name: GuestStr, list: GuestList, out: u32) -> Sys {
+    if name.len > MAX_NAME {
         return Err(Errno::NAMETOOLONG.into());
     }
-    let found = c.mem.lend(name, len as usize, |name| {
+    let found = c.mem.lend(name.at, name.len as usize, |name| {
         let name = std::str::from_utf8(name).map_err(|_| Errno::INVAL)?;
         net::resolve(name).ok_or(Errno::NOENT)
     })?;
     let mut n = 0;
-    for ip in found.into_iter().take(most as usize) {
+    for ip in found.into_iter().take(list.n as usize) {
         let mut b = [0u8; IP as usize];
         match ip {
             IpAddr::V4(ip) => {
@@ -578,7 +543,7 @@ pub fn resolve<H: Host>(
                 b[2..].copy_from_slice(&ip.octets());
             }
         }
-        let at = list.checked_add(n * IP).ok_or(Errno::FAULT)?;
+        let at = list.at.checked_add(n * IP).ok_or(Errno::FAULT)?;
         c.mem.put(at, &b)?;
         n += 1;
     }

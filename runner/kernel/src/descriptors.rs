@@ -1,5 +1,6 @@
 //! Open file descriptions (POSIX 3.258) and a process's numbers for them.
 
+use super::border::Fd;
 use super::process::Charge;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -7,7 +8,7 @@ use wasibox_vfs::ops::DirEntry;
 use wasibox_vfs::{Budget, Errno, File, Loc, Reservation, Vfs};
 
 /// Number of the preopened root directory.
-pub const ROOT_FD: u32 = 3;
+pub const ROOT_FD: Fd = Fd(3);
 
 /// What an open file description takes of the memory limit: what the host has for it, here and in
 /// its own kernel.
@@ -127,7 +128,7 @@ pub struct Descriptors {
     slots: Vec<Option<Descriptor>>,
     limit: usize,
     /// Slots above the low numbers that the program had from its start, and still has.
-    given: Vec<u32>,
+    given: Vec<Fd>,
     held: Charge,
     /// How many numbers the charge is for.
     paid: usize,
@@ -177,12 +178,12 @@ impl Descriptors {
         self.slots.iter().flatten().count()
     }
 
-    pub fn get(&self, fd: u32) -> Result<&Descriptor, Errno> {
-        self.slots.get(fd as usize).and_then(|s| s.as_ref()).ok_or(Errno::BADF)
+    pub fn get(&self, fd: Fd) -> Result<&Descriptor, Errno> {
+        self.slots.get(fd.0 as usize).and_then(|s| s.as_ref()).ok_or(Errno::BADF)
     }
 
-    pub fn get_mut(&mut self, fd: u32) -> Result<&mut Descriptor, Errno> {
-        self.slots.get_mut(fd as usize).and_then(|s| s.as_mut()).ok_or(Errno::BADF)
+    pub fn get_mut(&mut self, fd: Fd) -> Result<&mut Descriptor, Errno> {
+        self.slots.get_mut(fd.0 as usize).and_then(|s| s.as_mut()).ok_or(Errno::BADF)
     }
 
     /// EMFILE if there is no room for a descriptor more.
@@ -191,8 +192,8 @@ impl Descriptors {
     }
 
     /// Takes the lowest free number from `min` up.
-    pub fn add(&mut self, d: Descriptor, min: u32) -> Result<u32, Errno> {
-        let min = min as usize;
+    pub fn add(&mut self, d: Descriptor, min: Fd) -> Result<Fd, Errno> {
+        let min = min.0 as usize;
         if min >= self.ceiling() {
             return Err(Errno::INVAL);
         }
@@ -204,7 +205,7 @@ impl Descriptors {
         self.room()?;
         self.pay(at)?;
         self.put(at, d);
-        Ok(at as u32)
+        Ok(Fd(at as u32))
     }
 
     fn put(&mut self, at: usize, d: Descriptor) -> Option<Descriptor> {
@@ -216,8 +217,8 @@ impl Descriptors {
 
     /// Puts `d` at exactly `fd`; returns what was there, to be dropped by the caller
     /// outside the lock.
-    pub fn set(&mut self, fd: u32, d: Descriptor) -> Result<Option<Descriptor>, Errno> {
-        let at = fd as usize;
+    pub fn set(&mut self, fd: Fd, d: Descriptor) -> Result<Option<Descriptor>, Errno> {
+        let at = fd.0 as usize;
         if at >= self.ceiling() {
             return Err(Errno::BADF);
         }
@@ -229,8 +230,8 @@ impl Descriptors {
     }
 
     /// Takes `fd` out of the table.
-    pub fn remove(&mut self, fd: u32) -> Result<Descriptor, Errno> {
-        let d = self.slots.get_mut(fd as usize).and_then(Option::take).ok_or(Errno::BADF)?;
+    pub fn remove(&mut self, fd: Fd) -> Result<Descriptor, Errno> {
+        let d = self.slots.get_mut(fd.0 as usize).and_then(Option::take).ok_or(Errno::BADF)?;
         self.given.retain(|n| *n != fd);
         while self.slots.last().is_some_and(Option::is_none) {
             self.slots.pop();
@@ -239,26 +240,28 @@ impl Descriptors {
     }
 
     /// All that are open, with their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &Descriptor)> {
-        (0..).zip(&self.slots).filter_map(|(n, slot)| slot.as_ref().map(|d| (n, d)))
+    pub fn iter(&self) -> impl Iterator<Item = (Fd, &Descriptor)> {
+        (0..).zip(&self.slots).filter_map(|(n, slot)| slot.as_ref().map(|d| (Fd(n), d)))
     }
 
     /// A program begins with these: takes out everything marked close-on-exec.
     pub fn begin_program(&mut self) -> Vec<Descriptor> {
         let closed = self.slots.iter_mut().filter_map(|s| s.take_if(|d| d.cloexec)).collect();
-        let first = ROOT_FD + box_abi::FD_SHIFT;
+        let first = ROOT_FD.0 + box_abi::FD_SHIFT;
         self.given = (first..)
             .zip(self.slots.iter().skip(first as usize))
-            .filter_map(|(n, slot)| slot.as_ref().map(|_| n))
+            .filter_map(|(n, slot)| slot.as_ref().map(|_| Fd(n)))
             .collect();
         closed
     }
 
     /// What `/dev/fd/N` means: a standard stream, what the program was given as its N
     /// ([`box_abi::FD_SHIFT`]), or else the descriptor that really has this number.
-    pub fn named(&self, n: u32) -> Result<&Descriptor, Errno> {
+    pub fn named(&self, n: Fd) -> Result<&Descriptor, Errno> {
         let given =
-            n.checked_add(box_abi::FD_SHIFT).filter(|at| n >= ROOT_FD && self.given.contains(at));
+            n.0.checked_add(box_abi::FD_SHIFT)
+                .map(Fd)
+                .filter(|at| n >= ROOT_FD && self.given.contains(at));
         match given {
             Some(at) => self.get(at),
             None if n == ROOT_FD => Err(Errno::BADF),
@@ -267,9 +270,9 @@ impl Descriptors {
     }
 
     /// The names in `/dev/fd`.
-    pub fn names(&self) -> Vec<u32> {
-        let low = (0..ROOT_FD).filter(|n| self.get(*n).is_ok());
-        low.chain(self.given.iter().map(|n| n - box_abi::FD_SHIFT)).collect()
+    pub fn names(&self) -> Vec<Fd> {
+        let low = (0..ROOT_FD.0).map(Fd).filter(|n| self.get(*n).is_ok());
+        low.chain(self.given.iter().map(|n| Fd(n.0 - box_abi::FD_SHIFT))).collect()
     }
 }
 
@@ -286,55 +289,55 @@ mod tests {
     fn the_lowest_free_number_is_taken() {
         let mut t = Descriptors::new(16);
         for n in 0..4 {
-            assert_eq!(t.add(d(), 0), Ok(n));
+            assert_eq!(t.add(d(), Fd(0)), Ok(Fd(n)));
         }
-        t.remove(1).unwrap();
-        assert_eq!(t.add(d(), 2), Ok(4));
-        assert_eq!(t.add(d(), 0), Ok(1));
-        assert_eq!(t.add(d(), 10), Ok(10));
-        assert_eq!(t.add(d(), 0), Ok(5));
+        t.remove(Fd(1)).unwrap();
+        assert_eq!(t.add(d(), Fd(2)), Ok(Fd(4)));
+        assert_eq!(t.add(d(), Fd(0)), Ok(Fd(1)));
+        assert_eq!(t.add(d(), Fd(10)), Ok(Fd(10)));
+        assert_eq!(t.add(d(), Fd(0)), Ok(Fd(5)));
     }
 
     #[test]
     fn the_limit_counts_descriptors_not_numbers() {
         let mut t = Descriptors::new(8);
-        t.set(4000, d()).unwrap();
+        t.set(Fd(4000), d()).unwrap();
         for _ in 1..8 {
-            t.add(d(), 0).unwrap();
+            t.add(d(), Fd(0)).unwrap();
         }
-        assert_eq!(t.add(d(), 0), Err(Errno::MFILE));
-        assert_eq!(t.set(9, d()).err(), Some(Errno::MFILE));
-        assert!(t.set(4000, d()).unwrap().is_some());
-        assert_eq!(t.set(u32::MAX, d()).err(), Some(Errno::BADF));
-        assert_eq!(t.add(d(), u32::MAX), Err(Errno::INVAL));
+        assert_eq!(t.add(d(), Fd(0)), Err(Errno::MFILE));
+        assert_eq!(t.set(Fd(9), d()).err(), Some(Errno::MFILE));
+        assert!(t.set(Fd(4000), d()).unwrap().is_some());
+        assert_eq!(t.set(Fd(u32::MAX), d()).err(), Some(Errno::BADF));
+        assert_eq!(t.add(d(), Fd(u32::MAX)), Err(Errno::INVAL));
     }
 
     #[test]
     fn close_on_exec_is_honoured() {
         let mut t = Descriptors::new(8);
-        t.add(d(), 0).unwrap();
-        t.add(Descriptor { cloexec: true, ..d() }, 0).unwrap();
+        t.add(d(), Fd(0)).unwrap();
+        t.add(Descriptor { cloexec: true, ..d() }, Fd(0)).unwrap();
         assert_eq!(t.begin_program().len(), 1);
-        assert!(t.get(0).is_ok() && t.get(1).is_err());
+        assert!(t.get(Fd(0)).is_ok() && t.get(Fd(1)).is_err());
     }
 
     #[test]
     fn names_are_those_the_program_was_given() {
         let mut t = Descriptors::new(16);
         for n in [0, 2, 3, 32, 92] {
-            t.set(n, d()).unwrap();
+            t.set(Fd(n), d()).unwrap();
         }
-        assert!(t.named(63).is_err());
+        assert!(t.named(Fd(63)).is_err());
         t.begin_program();
-        assert_eq!(t.names(), [0, 2, 3, 63]);
-        assert!(t.named(1).is_err() && t.named(63).is_ok() && t.named(3).is_ok());
-        t.set(4, d()).unwrap();
-        assert!(t.named(4).is_ok());
+        assert_eq!(t.names(), [0, 2, 3, 63].map(Fd));
+        assert!(t.named(Fd(1)).is_err() && t.named(Fd(63)).is_ok() && t.named(Fd(3)).is_ok());
+        t.set(Fd(4), d()).unwrap();
+        assert!(t.named(Fd(4)).is_ok());
         for n in [32, 92] {
-            t.remove(n).unwrap();
+            t.remove(Fd(n)).unwrap();
         }
-        assert!(t.named(3).is_err() && t.named(63).is_err());
-        t.set(92, d()).unwrap();
-        assert!(t.named(63).is_err() && t.named(u32::MAX).is_err());
+        assert!(t.named(Fd(3)).is_err() && t.named(Fd(63)).is_err());
+        t.set(Fd(92), d()).unwrap();
+        assert!(t.named(Fd(63)).is_err() && t.named(Fd(u32::MAX)).is_err());
     }
 }

@@ -1,5 +1,6 @@
 //! What a host is given to run, and how that ends.
 
+use super::border::Fd;
 use super::host::Host;
 use super::outcome::Status;
 use super::process::Process;
@@ -64,7 +65,7 @@ pub fn complain<H: Host>(process: &Process<H>, text: &str) {
     let name = lock(&process.start).argv.first().cloned().unwrap_or_default();
     let name = name.rsplit(|b| *b == b'/').next().unwrap_or(&[]).to_vec();
     let line = [&name, b": ".as_slice(), text.as_bytes(), b"\n"].concat();
-    let open = lock(&process.fds).get(2).map(|d| d.open.clone());
+    let open = lock(&process.fds).get(Fd(2)).map(|d| d.open.clone());
     if let Ok(open) = open
         && open.write
     {

@@ -20,6 +20,7 @@
 //! | `second` | how they begin |
 //! | `guest` | what surrounds every call |
 //! | `calls` | the table of calls by name |
+//! | `border` | what the numbers of a call mean: descriptors, strings, flags |
 //! | `call_fd`, `call_path`, `call_poll`, `call_misc` | WASI preview 1 |
 //! | `call_proc` | WASIX: spawn, wait, signal, pipe, dup, directory |
 //! | `call_sock` | sockets of the session's own loopback |
@@ -36,6 +37,7 @@
 
 mod arguments;
 mod background;
+pub mod border;
 pub mod call_fd;
 pub mod call_misc;
 pub mod call_path;
@@ -73,9 +75,9 @@ pub use job::{End, Entry, Job, Task, ThreadJob, complain};
 pub use limits::Limits;
 pub use memory::Memory;
 pub use outcome::{LimitHit, Status};
-pub use process::{Cpu, Cwd, MAX_HANDLERS, Process, Start};
+pub use process::{Birth, Cpu, Cwd, MAX_HANDLERS, Process, Start};
 pub use search::find_program;
-pub use table::{FIRST_PID, Finish, Kernel, PROCESS_COST, SNAPSHOT_SHARE, SpawnError};
+pub use table::{Child, FIRST_PID, Finish, Kernel, PROCESS_COST, SNAPSHOT_SHARE, SpawnError};
 pub use threads::{LOCALS, Threads, current};
 
 use std::sync::{Mutex, MutexGuard};

@@ -14,6 +14,7 @@
 //! - It belongs to one program and one content of the memory that it begins with: [`module_of`].
 //! - What is read back is as hostile as a guest: files are opened as the guest would.
 
+use super::border::Fd;
 use super::cells::can_be_named;
 use super::descriptors::{Descriptor, Descriptors, OpenFile, ROOT_FD};
 use crate::layer;
@@ -84,7 +85,7 @@ pub struct Rest {
 /// A descriptor that is parked.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parked {
-    pub fd: u32,
+    pub fd: Fd,
     pub cloexec: bool,
     pub what: What,
 }
@@ -94,7 +95,7 @@ pub struct Parked {
 pub enum What {
     Closed,
     /// The same open file as a lower number.
-    Same(u32),
+    Same(Fd),
     File {
         path: Vec<u8>,
         offset: u64,
@@ -106,7 +107,7 @@ pub enum What {
 }
 
 /// Standard streams, and the root directory behind them, are each cell's own.
-const FIRST_FD: u32 = ROOT_FD + 1;
+const FIRST_FD: Fd = Fd(ROOT_FD.0 + 1);
 
 impl Rest {
     /// In bytes.
@@ -160,7 +161,7 @@ pub fn park(fds: &Descriptors, vfs: &Vfs) -> Vec<Parked> {
             nonblock: open.nonblock(),
         }
     };
-    let mut all: Vec<(u32, &Arc<OpenFile>, Parked)> = Vec::new();
+    let mut all: Vec<(Fd, &Arc<OpenFile>, Parked)> = Vec::new();
     for (fd, d) in fds.iter().filter(|(n, _)| *n >= FIRST_FD) {
         let first = all.iter().find(|(_, open, _)| Arc::ptr_eq(open, &d.open)).map(|(n, ..)| *n);
         let what = first.map_or_else(|| of(&d.open), What::Same);
@@ -343,7 +344,11 @@ mod tests {
             is_prepared: true,
             size: 1 << 20,
             globals: vec![1, u64::MAX],
-            files: vec![parked(4, file), parked(5, What::Same(4)), parked(9, What::Closed)],
+            files: vec![
+                parked(Fd(4), file),
+                parked(Fd(5), What::Same(Fd(4))),
+                parked(Fd(9), What::Closed),
+            ],
             handles: true,
             ignored: 1 << 13,
             monotonic: 5,

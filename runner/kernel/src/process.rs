@@ -7,6 +7,7 @@ use super::host::{Host, Watch};
 use super::table::{FIRST_PID, Kernel};
 use super::threads::{Threads, current};
 use crate::lock;
+use box_abi::signal;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
@@ -104,7 +105,17 @@ pub struct Membership {
     pub session: u32,
 }
 
-const SIGKILL: u8 = 9;
+/// Signals that end nobody where they are neither handled nor ignored. Stopping is not done here.
+const IGNORED_BY_DEFAULT: &[u8] = &[
+    signal::CHLD,
+    signal::CONT,
+    signal::STOP,
+    signal::TSTP,
+    signal::TTIN,
+    signal::TTOU,
+    signal::URG,
+    signal::WINCH,
+];
 /// Most calls of the signal handler within each other. Each has a stack of the guest's and a
 /// piece of the host's to itself, so that their number must not be the guest's choice.
 pub const MAX_HANDLERS: usize = 4;
@@ -145,19 +156,25 @@ pub struct Process<H: Host> {
     pub held: Mutex<Reservation>,
 }
 
+/// What a process begins with.
+pub struct Birth {
+    pub pid: u32,
+    pub parent: u32,
+    pub start: Start,
+    pub fds: Descriptors,
+    pub cwd: Cwd,
+    /// The set of signals that it ignores, bit N for signal N.
+    pub ignored: u64,
+    /// What its arguments and environment take of the memory limit.
+    pub args: Reservation,
+    /// What the host keeps for it besides.
+    pub held: Reservation,
+}
+
 impl<H: Host> Process<H> {
-    #[allow(clippy::too_many_arguments)] // called once, in the table
-    pub fn new(
-        pid: u32,
-        parent: u32,
-        kernel: Arc<Kernel<H>>,
-        start: Start,
-        fds: Descriptors,
-        cwd: Cwd,
-        ignored: u64,
-        args: Reservation,
-        held: Reservation,
-    ) -> Process<H> {
+    /// A process that does not run yet.
+    pub fn new(kernel: Arc<Kernel<H>>, birth: Birth) -> Process<H> {
+        let Birth { pid, parent, start, fds, cwd, ignored, args, held } = birth;
         Process {
             pid,
             parent,
@@ -291,12 +308,11 @@ impl<H: Host> Process<H> {
 
     /// Delivers a signal (POSIX 2.4.3 default actions; stopping is not supported).
     pub fn signal(&self, sig: u8) {
-        const IGNORED_BY_DEFAULT: &[u8] = &[17, 18, 19, 20, 21, 22, 23, 28];
         // A handler is for all signals; these would only interrupt calls of programs that
         // do not expect it. Who has children notices their ends by waiting.
-        const NEVER_HANDLED: &[u8] = &[17, 19];
-        let bit = 1u64 << (sig & 63);
-        if sig != SIGKILL {
+        const NEVER_HANDLED: &[u8] = &[signal::CHLD, signal::STOP];
+        let bit = signal::bit(sig);
+        if sig != signal::KILL {
             if self.ignored.load(Ordering::SeqCst) & bit != 0 {
                 return;
             }

@@ -1,6 +1,7 @@
 //! Which program an executable file is, and where a name is found.
 
 use super::arguments::PATH_LIST_MAX;
+use super::border::GuestStr;
 use super::guest::{Call, Halt};
 use super::host::Host;
 use super::memory::Memory;
@@ -72,19 +73,13 @@ pub fn find_program(
     Ok((found.program, found.arguments(argv)))
 }
 
-/// A colon-separated list in guest memory; at 0 the default one.
-pub struct PathList {
-    pub at: u32,
-    pub len: u32,
-}
-
 /// Finds what `name` means to a caller in `cwd`; along the list if there is one and the name has
-/// no slash. A kill is noticed between two directories.
+/// no slash: directories with colons between them, at 0 the usual ones. A kill is noticed between two directories.
 pub fn search<H: Host>(
     c: &Call<'_, H>,
     cwd: &Loc,
     name: &[u8],
-    list: Option<PathList>,
+    list: Option<GuestStr>,
 ) -> Result<Found, Halt> {
     let vfs = &c.process.kernel.vfs;
     let list = match list {

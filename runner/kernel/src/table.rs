@@ -10,8 +10,9 @@ use super::host::{Host, Watch};
 use super::job::{Entry, Job};
 use super::limits::Limits;
 use super::outcome::{LimitHit, Status};
-use super::process::{Cpu, Cwd, Process, Start};
+use super::process::{Birth, Cpu, Cwd, Process, Start};
 use crate::lock;
+use box_abi::signal;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -152,6 +153,28 @@ pub enum SpawnError<E: std::error::Error> {
     Program(E),
 }
 
+/// A process to be started.
+pub struct Child {
+    /// The process that waits for it; 1 is the host.
+    pub parent: u32,
+    pub start: Start,
+    pub fds: Descriptors,
+    pub cwd: Cwd,
+    /// The set of signals that it ignores, bit N for signal N.
+    pub ignored: u64,
+    /// What has been taken for it: [`PROCESS_COST`], its strings, its directory, and the table as it was before its
+    /// file actions. Without it all of that is taken at the start.
+    pub held: Option<Reservation>,
+}
+
+/// What it runs, and where that begins.
+struct Code<H: Host> {
+    loaded: H::Loaded,
+    entry: Entry,
+    memory: Reservation,
+    cell: Option<CellStart<H>>,
+}
+
 impl<H: Host> Kernel<H> {
     pub fn new(
         vfs: Vfs,
@@ -178,35 +201,22 @@ impl<H: Host> Kernel<H> {
         })
     }
 
-    /// Starts a process; returns its number. `held` has been taken for what it begins with:
-    /// [`PROCESS_COST`], its strings, its directory, and the table as it was before.
-    #[allow(clippy::too_many_arguments)] // all that a process has
-    pub fn spawn(
-        self: &Arc<Kernel<H>>,
-        parent: u32,
-        start: Start,
-        fds: Descriptors,
-        cwd: Cwd,
-        ignored: u64,
-        held: Option<Reservation>,
-    ) -> Result<u32, SpawnError<H::Error>> {
-        let loaded = self.host.load(start.program).map_err(SpawnError::Program)?;
+    /// Starts a process; returns its number.
+    pub fn spawn(self: &Arc<Kernel<H>>, child: Child) -> Result<u32, SpawnError<H::Error>> {
+        let loaded = self.host.load(child.start.program).map_err(SpawnError::Program)?;
         // Taken now, so that the caller learns of a refusal.
         let (entry, memory) = self.entry(&loaded);
         let memory = memory.ok_or(Errno::NOMEM)?;
-        self.begin(parent, start, loaded, entry, memory, fds, cwd, ignored, held, None)
+        self.begin(child, Code { loaded, entry, memory, cell: None })
     }
 
-    /// Starts the process of a cell; what it leaves is in `cells` afterwards.
+    /// Starts the process of a cell, which ignores what the cell before it did; what it leaves is in `cells` afterwards.
     pub fn run_cell(
         self: &Arc<Kernel<H>>,
-        start: Start,
-        fds: Descriptors,
-        cwd: Cwd,
+        child: Child,
         cell: CellStart<H>,
-        held: Reservation,
     ) -> Result<u32, SpawnError<H::Error>> {
-        let loaded = self.host.load(start.program).map_err(SpawnError::Program)?;
+        let loaded = self.host.load(child.start.program).map_err(SpawnError::Program)?;
         let (entry, memory) = match &cell.ready {
             Some(ready) => (H::entry_of(ready), self.budget.reserve(0)),
             None => {
@@ -216,8 +226,8 @@ impl<H: Host> Kernel<H> {
         };
         let memory = memory.ok_or(Errno::NOMEM)?;
         self.cells.set_kind(cell.kind);
-        let ignored = cell.ignored;
-        self.begin(1, start, loaded, entry, memory, fds, cwd, ignored, Some(held), Some(cell))
+        let child = Child { ignored: cell.ignored, ..child };
+        self.begin(child, Code { loaded, entry, memory, cell: Some(cell) })
     }
 
     /// Takes what [`Kernel::begin`] needs besides memory for a process with a table of that cost.
@@ -263,23 +273,17 @@ impl<H: Host> Kernel<H> {
         let memory =
             self.budget.reserve(self.host.needs(&loaded, Entry::Prepare)).ok_or(Errno::NOMEM)?;
         let _ = self.fixed.set(Fixed::default());
-        self.begin(1, start, loaded, Entry::Prepare, memory, fds, cwd, 0, None, None)
+        let child = Child { parent: 1, start, fds, cwd, ignored: 0, held: None };
+        self.begin(child, Code { loaded, entry: Entry::Prepare, memory, cell: None })
     }
 
-    #[allow(clippy::too_many_arguments)] // all that a process has
     fn begin(
         self: &Arc<Kernel<H>>,
-        parent: u32,
-        start: Start,
-        loaded: H::Loaded,
-        entry: Entry,
-        memory: Reservation,
-        mut fds: Descriptors,
-        mut cwd: Cwd,
-        ignored: u64,
-        held: Option<Reservation>,
-        cell: Option<CellStart<H>>,
+        child: Child,
+        code: Code<H>,
     ) -> Result<u32, SpawnError<H::Error>> {
+        let Child { parent, start, mut fds, mut cwd, ignored, held } = child;
+        let Code { loaded, entry, memory, cell } = code;
         let program = start.program;
         let (wish, start) = Wish::take(start);
         let (table, path) = (fds.cost(), cwd.cost());
@@ -311,8 +315,8 @@ impl<H: Host> Kernel<H> {
             let pid = t.next;
             t.next = t.next.checked_add(1).ok_or(Errno::AGAIN)?.max(self.before.next_pid);
             t.spawned += 1;
-            let p = Process::new(pid, parent, self.clone(), start, fds, cwd, ignored, args, own);
-            let p = Arc::new(p);
+            let birth = Birth { pid, parent, start, fds, cwd, ignored, args, held: own };
+            let p = Arc::new(Process::new(self.clone(), birth));
             p.handles.store(cell.as_ref().is_some_and(|c| c.handles), Ordering::SeqCst);
             *lock(&p.membership) = wish.membership(pid, parent, &t.live);
             t.live.insert(pid, p.clone());
@@ -361,7 +365,7 @@ impl<H: Host> Kernel<H> {
             let zombie = Zombie { parent: parent.pid, status, cpu, _held: held };
             t.zombies.insert(process.pid, zombie);
             drop(t);
-            parent.signal(17);
+            parent.signal(signal::CHLD);
             parent.wake();
         }
         self.changed.notify_all();
@@ -533,7 +537,7 @@ impl<H: Host> Kernel<H> {
         let soft = (t.out_of_memory.then_some(LimitHit::Memory))
             .or(t.process_limit.then_some(LimitHit::Processes));
         Finish {
-            status: t.root.unwrap_or(Status::Signaled(9)),
+            status: t.root.unwrap_or(Status::Signaled(signal::KILL)),
             limit: t.limit.or(soft),
             interrupted: t.interrupted,
             cpu: self.cpu(&t),
@@ -594,7 +598,7 @@ impl<H: Host> Kernel<H> {
             let all: Vec<Arc<Process<H>>> = t.live.values().cloned().collect();
             drop(t);
             for p in &all {
-                p.signal(9);
+                p.signal(signal::KILL);
             }
             // Nobody has to wait for the code: it stays stopped until all have ended.
             stopped = stopped.or(self.insist(&all));

@@ -33,10 +33,10 @@
 
 pub mod carry;
 
-use crate::compile::{Compiled, compile};
+use crate::compile::{CannotCompile, Compiled, compile, one_line};
 use crate::heap;
 use crate::key::{self, Key};
-use crate::programs::Loaded;
+use crate::loaded::Loaded;
 use crate::template::Template;
 use crate::{engine, trusted};
 use rustix::fs::{FlockOperation, MemfdFlags, SealFlags, fcntl_add_seals, flock, memfd_create};
@@ -64,8 +64,8 @@ pub struct Store<'a> {
 pub enum ArtifactError {
     #[error("{path}: {source}")]
     Io { path: PathBuf, source: std::io::Error },
-    #[error("cannot compile {name}: {why}")]
-    Compile { name: String, why: String },
+    #[error(transparent)]
+    Compile(#[from] CannotCompile),
 }
 
 /// The default directory: `$XDG_CACHE_HOME/wasibox/aot` or `~/.cache/wasibox/aot`.
@@ -186,7 +186,7 @@ impl<const N: usize> Files<N> {
 impl Compiled {
     fn in_memory(self, name: &str) -> Result<Loaded, ArtifactError> {
         let template = Template::in_memory(&self.template)
-            .map_err(|e| ArtifactError::Compile { name: name.into(), why: one_line(&e) })?;
+            .map_err(|e| CannotCompile { name: name.into(), why: one_line(&e) })?;
         Ok(Loaded { module: self.module, template: Arc::new(template), snapshot: None })
     }
 }
@@ -497,11 +497,6 @@ fn in_memory(bytes: &[u8]) -> std::io::Result<File> {
     file.rewind()?;
     fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK)?;
     Ok(file)
-}
-
-/// A message on one line.
-pub(crate) fn one_line(e: &dyn std::fmt::Display) -> String {
-    e.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -35,9 +35,9 @@
 //!   gone, and [`CellRun::is_gone`] says so. What was parked last can be restored.
 
 use crate::host::{CellStart, Kernel, Left, Process, Ready};
+use crate::loaded::Loaded;
 use crate::lock;
 use crate::outcome::RunResult;
-use crate::programs::Loaded;
 use crate::sandbox::{RunSpec, Sandbox, SandboxError};
 use crate::snapshot::has_cells;
 use crate::template::Template;
@@ -45,10 +45,11 @@ use crate::track::Tracker;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
+use wasibox_kernel::border::Fd;
 use wasibox_kernel::layer;
 use wasibox_kernel::parked::{self, Layers, Rest, Unreadable, module_of, park, unpark};
 use wasibox_kernel::{
-    BEGIN, Before, Cpu, Cwd, Descriptor, Descriptors, Entry, FORK, GO_ON, OpenFile, Start,
+    BEGIN, Before, Birth, Cpu, Cwd, Descriptor, Descriptors, Entry, FORK, GO_ON, OpenFile, Start,
 };
 use wasibox_vfs::{Errno, Loc, Program};
 
@@ -342,7 +343,9 @@ impl Sandbox {
         let start = Start { program, argv: Vec::new(), env: Vec::new() };
         let cwd = Cwd::new(Loc::Tree(wasibox_vfs::tree::ROOT), b"/".to_vec());
         let fds = Descriptors::new(0);
-        let process = Arc::new(Process::new(0, 0, kernel, start, fds, cwd, 0, none()?, none()?));
+        let (args, held) = (none()?, none()?);
+        let birth = Birth { pid: 0, parent: 0, start, fds, cwd, ignored: 0, args, held };
+        let process = Arc::new(Process::new(kernel, birth));
         let made = Ready::new(&process, program, entry, loaded, Some(memory));
         let mut ready = made.map_err(|_| CellError::Memory)?;
         ready.pause(&process);
@@ -431,7 +434,7 @@ impl CellGoing<'_> {
             Some(t) => std::mem::replace(&mut t.left.fds, Descriptors::new(0)),
             None => Descriptors::new(limit),
         };
-        for (n, open) in (0..).zip(opens) {
+        for (n, open) in (0..).map(Fd).zip(opens) {
             let old = fds.set(n, Descriptor { open, cloexec: false })?;
             drop(old);
         }

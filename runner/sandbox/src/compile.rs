@@ -9,7 +9,6 @@
 //! Deliberately absent: a process of its own with limits by the system. The library's embedder
 //! has no program of ours to start; the worker of a session is one.
 
-use crate::artifact::ArtifactError;
 use crate::template::{self, Split};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -31,9 +30,17 @@ const MEMORY_PER_BYTE: usize = 64;
 /// The process's size is asked for after each so many functions.
 const LOOK: u32 = 32;
 
+/// Why there is no code of a module.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot compile {name}: {why}")]
+pub struct CannotCompile {
+    pub name: String,
+    pub why: String,
+}
+
 /// Separates a module from its data and compiles the rest.
-pub fn compile(engine: &Engine, name: &str, wasm: Vec<u8>) -> Result<Compiled, ArtifactError> {
-    let cannot = |why: String| ArtifactError::Compile { name: name.into(), why };
+pub fn compile(engine: &Engine, name: &str, wasm: Vec<u8>) -> Result<Compiled, CannotCompile> {
+    let cannot = |why: String| CannotCompile { name: name.into(), why };
     check(&wasm).map_err(cannot)?;
     let bounds = Bounds::of(wasm.len());
     let split = template::split(wasm);
@@ -84,9 +91,12 @@ fn bounded(
         Ok(())
     };
     let callback = CompilationProgressCallback::new(may_go_on);
-    engine
-        .new_module_with_progress(&split.wasm, callback)
-        .map_err(|e| crate::artifact::one_line(&e))
+    engine.new_module_with_progress(&split.wasm, callback).map_err(|e| one_line(&e))
+}
+
+/// A message on one line.
+pub(crate) fn one_line(e: &dyn std::fmt::Display) -> String {
+    e.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Looks at sizes only; what does not parse is the engine's to complain about.

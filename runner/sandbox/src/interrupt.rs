@@ -28,14 +28,12 @@
 use crate::codemap::CodeMap;
 use crate::host::Process;
 use crate::{lock, stack};
+use box_abi::signal;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
 use wasibox_kernel::Watch as _;
-
-const SIGKILL: u8 = 9;
-const SIGSEGV: u8 = 11;
 
 /// What handlers need to know of a process.
 pub struct Watch {
@@ -187,7 +185,7 @@ pub fn take_thrown(process: &Process) -> u64 {
 
 /// Ends the process because of the memory limit.
 fn out_of_memory(process: &Process) {
-    if process.watch.set_fatal(SIGKILL) {
+    if process.watch.set_fatal(signal::KILL) {
         process.watch.short.store(true, Ordering::Relaxed);
     }
     // A wake-up that is lost is made good by the next exception, or by the waiter's pulse.
@@ -318,7 +316,7 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
                 }
                 stack::Fault::Reserve if !code.has(pc) => {
                     // A function of the engine needs it. The guest has gone too deep all the same.
-                    process.watch.set_fatal(SIGSEGV);
+                    process.watch.set_fatal(signal::SEGV);
                     stack::open_all();
                     stop_until_end(process);
                     return;

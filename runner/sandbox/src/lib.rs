@@ -59,6 +59,7 @@ mod host_tools;
 mod interrupt;
 pub mod key;
 mod linear;
+mod loaded;
 mod memory;
 pub mod outcome;
 pub mod policy;

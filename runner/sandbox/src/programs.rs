@@ -3,15 +3,16 @@
 use crate::Limits;
 use crate::artifact::{self, ArtifactError, Store};
 use crate::codemap::CodeMap;
+use crate::compile::CannotCompile;
 use crate::host::Idle;
-use crate::template::Template;
-use crate::{memory, snapshot, stack};
+use crate::loaded::Loaded;
+use crate::snapshot;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use wasibox_image::{Image, ImageError};
 use wasibox_kernel::{Entry, SNAPSHOT_SHARE};
-use wasibox_vfs::{Program, Protected};
+use wasibox_vfs::{BaseFile, Program, Protected};
 use wasmer::{Engine, Module};
 
 /// Why a program cannot be run.
@@ -23,21 +24,6 @@ pub enum ProgramError {
     Image(#[from] ImageError),
 }
 
-/// A callback for progress lines.
-pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
-
-/// A program's machine code, and its memory before it begins.
-#[derive(Clone)]
-pub struct Loaded {
-    pub module: Module,
-    pub template: Arc<Template>,
-    /// Its memory after it was prepared, see [`crate::snapshot`].
-    pub snapshot: Option<Arc<Template>>,
-}
-
-/// What the engine keeps of an exception besides its values: 24 bytes, in a list that doubles.
-const RECORD: u64 = 48;
-
 /// The export that is called where a process begins.
 pub fn function_of(entry: Entry) -> &'static str {
     match entry {
@@ -48,39 +34,8 @@ pub fn function_of(entry: Entry) -> &'static str {
     }
 }
 
-impl Loaded {
-    /// What the memory of a process holds that begins there.
-    pub fn memory_of(&self, entry: Entry) -> &Arc<Template> {
-        match (entry, &self.snapshot) {
-            (Entry::Resume | Entry::Cell { is_prepared: true }, Some(s)) => s,
-            _ => &self.template,
-        }
-    }
-
-    /// Bytes that such a process has from the beginning.
-    pub fn needs(&self, entry: Entry) -> u64 {
-        let info = self.module.info();
-        let memory: usize = info.memories.values().map(|m| m.minimum.bytes().0).sum();
-        memory.max(self.memory_of(entry).size) as u64 + self.besides_memory()
-    }
-
-    /// Bytes that each of its threads has besides memory: tables and the first part of a stack.
-    pub fn besides_memory(&self) -> u64 {
-        let tables: u64 = self.module.info().tables.values().map(memory::table_bytes).sum();
-        tables + stack::FIRST as u64
-    }
-
-    /// Bytes that the host keeps for each exception that the program throws, until the process has
-    /// ended: the engine's record with the slack of a growing list, and what is thrown, of 16
-    /// bytes each, as the allocator rounds it. Programs with several kinds pay for the largest.
-    /// Measured in `tests/engine.rs`.
-    pub fn exception(&self) -> u64 {
-        let info = self.module.info();
-        let values = |s: &_| info.signatures.get(*s).map_or(0, |s| s.params().len());
-        let most = info.tags.values().map(values).max().unwrap_or(0);
-        RECORD + (16 * most + 8).next_multiple_of(16).max(32) as u64
-    }
-}
+/// A callback for progress lines.
+pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Held while machine code is mapped or unmapped. The engine's table of code addresses is one for
 /// the whole process, and unmapping comes before leaving the table: another engine that mapped code
@@ -218,9 +173,11 @@ impl Library {
         let (Some(name), Some(slot)) =
             (self.names.get(p.0 as usize), self.loaded.get(p.0 as usize))
         else {
-            return Err(
-                ArtifactError::Compile { name: "?".into(), why: "no such program".into() }.into()
-            );
+            return Err(ArtifactError::from(CannotCompile {
+                name: "?".into(),
+                why: "no such program".into(),
+            })
+            .into());
         };
         let digest = self.image.atoms().get(name).copied().unwrap_or_default();
         let mut slot = crate::lock(slot);
@@ -319,4 +276,9 @@ pub fn compile_all(
     progress: Progress,
 ) -> Result<(), ProgramError> {
     Library::new(image, Limits::default().stack, artifacts, progress).get_all()
+}
+
+/// The image's files, and its commands as executable files of these programs.
+pub fn base_files(image: &Arc<Image>, programs: &Programs) -> Result<Vec<BaseFile>, ImageError> {
+    wasibox_kernel::image_files(image, Some(&|atom| programs.number(atom)))
 }

@@ -7,7 +7,7 @@ use crate::host::{Background, Kernel};
 use crate::lock;
 use crate::outcome::RunResult;
 use crate::policy::Policy;
-use crate::programs::{Library, ProgramError, Programs, Progress};
+use crate::programs::{Library, ProgramError, Programs, Progress, base_files};
 use crate::stack::drop_unused;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wasibox_image::{Image, ImageError};
-use wasibox_kernel::{Before, Descriptor, Descriptors, OpenFile, SpawnError, Start};
+use wasibox_kernel::border::Fd;
+use wasibox_kernel::{Before, Child, Descriptor, Descriptors, OpenFile, SpawnError, Start};
 use wasibox_vfs::Budget;
 use wasibox_vfs::changes::Mark;
 use wasibox_vfs::{
@@ -415,10 +416,10 @@ impl Sandbox {
             None => {
                 let mut fds = Descriptors::new(limits.descriptors);
                 for open in opens {
-                    fds.add(Descriptor { open, cloexec: false }, 0).map_err(cannot)?;
+                    fds.add(Descriptor { open, cloexec: false }, Fd(0)).map_err(cannot)?;
                 }
                 self.announce(&kernel);
-                kernel.spawn(1, start, fds, cwd, 0, None)
+                kernel.spawn(Child { parent: 1, start, fds, cwd, ignored: 0, held: None })
             }
             Some(cell) => {
                 let start = Start { argv: cell.argv(&argv), ..start };
@@ -427,7 +428,9 @@ impl Sandbox {
                 let held = held.map_err(cannot)?;
                 let fds = cell.descriptors(limits.descriptors, opens).map_err(cannot)?;
                 self.announce(&kernel);
-                kernel.run_cell(start, fds, cwd, cell.start(), held)
+                let held = Some(held);
+                let child = Child { parent: 1, start, fds, cwd, ignored: 0, held };
+                kernel.run_cell(child, cell.start())
             }
         };
         if let Err(e) = spawned {
@@ -486,11 +489,6 @@ impl Sandbox {
             kernel.interrupt();
         }
     }
-}
-
-/// The image's files, and its commands as executable files of these programs.
-pub fn base_files(image: &Arc<Image>, programs: &Programs) -> Result<Vec<BaseFile>, ImageError> {
-    wasibox_kernel::image_files(image, Some(&|atom| programs.number(atom)))
 }
 
 /// An image's files, for a tree in which nothing is to run.

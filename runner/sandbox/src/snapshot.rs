@@ -22,8 +22,7 @@
 //!   ([`crate::cell`](crate::CellRun)) is of use on another machine.
 
 use crate::host::Kernel;
-use crate::programs::{Library, ProgramError, Programs};
-use crate::sandbox::base_files;
+use crate::programs::{Library, ProgramError, Programs, base_files};
 use crate::stack::drop_unused;
 use crate::streams::{BytesInput, Capture, Meter};
 use crate::{Limits, engine, lock, template};
@@ -32,6 +31,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use wasibox_image::{Image, ImageError};
+use wasibox_kernel::border::Fd;
 use wasibox_kernel::{
     Before, Cwd, Descriptor, Descriptors, LimitHit, OpenFile, SpawnError, Start, Status,
 };
@@ -128,7 +128,7 @@ pub fn make(
         OpenFile::new(File::Stream(err.clone()), false, true),
         OpenFile::root(&vfs)?,
     ] {
-        fds.add(Descriptor { open, cloexec: false }, 0)?;
+        fds.add(Descriptor { open, cloexec: false }, Fd(0))?;
     }
     let root = Loc::Tree(wasibox_vfs::tree::ROOT);
     let (loc, path) = vfs.chdir(&root, b"/")?;

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::mpsc::Sender;
 use std::time::Instant;
+use wasibox_kernel::border::Fd;
 use wasibox_kernel::parked::{self, Rest, Unreadable, park, unpark};
 use wasibox_kernel::{
     BEGIN, Before, CellStart, Cpu, Descriptor, Descriptors, Entry, FORK, GO_ON, Host, Left,
@@ -171,7 +172,7 @@ impl Going {
             Some(taken) => std::mem::replace(&mut taken.left.fds, Descriptors::new(0)),
             None => Descriptors::new(limit),
         };
-        for (n, open) in (0..).zip(opens) {
+        for (n, open) in (0..).map(Fd).zip(opens) {
             drop(fds.set(n, Descriptor { open, cloexec: false })?);
         }
         Ok(fds)

@@ -4,6 +4,10 @@
 
 use std::sync::atomic::AtomicU32;
 use wasibox_kernel::Entry;
+use wasibox_kernel::border::{
+    Changes, CloseOnExec, Domain, Fd, GuestBuf, GuestList, GuestStr, Lookup, Opening, PathAt,
+    Program, Received, SetTimes, Transfer,
+};
 
 mod imports {
     #[link(wasm_import_module = "host")]
@@ -501,11 +505,11 @@ extern "C" fn wasibox_replay(at: *mut u8, len: usize) -> i64 {
 }
 
 macro_rules! exports {
-    ($($module:literal { $($name:literal => $f:path, ($($a:ident: $t:ty),*);)* })*) => {
+    ($($module:literal { $($name:literal => $f:path, ($($a:ident: $t:ty),*) => ($($arg:expr),*);)* })*) => {
         $($(const _: () = {
             #[unsafe(export_name = concat!($module, ".", $name))]
             extern "C" fn call($($a: $t),*) -> i32 {
-                crate::calls::enter(|c| $f(c, $($a),*))
+                crate::calls::enter(|c| $f(c, $($arg),*))
             }
         };)*)*
     };

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wasibox_image::module::Facts;
+use wasibox_kernel::border::Fd;
 use wasibox_kernel::layer::PART;
 use wasibox_kernel::parked::Prepared;
 use wasibox_kernel::{Before, Cwd, Descriptor, Descriptors, Limits, OpenFile, Start, Status};
@@ -250,7 +251,7 @@ fn run(session: &Session, program: Program) -> Result<Vec<u8>, Failure> {
         OpenFile::new(stream(), false, true),
         OpenFile::root(&vfs).map_err(errno)?,
     ] {
-        fds.add(Descriptor { open, cloexec: false }, 0).map_err(errno)?;
+        fds.add(Descriptor { open, cloexec: false }, Fd(0)).map_err(errno)?;
     }
     let (loc, path) = vfs.chdir(&Loc::Tree(ROOT), b"/").map_err(errno)?;
     let atom = &session.names[program.0 as usize];

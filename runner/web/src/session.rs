@@ -16,9 +16,10 @@ use std::time::{Duration, Instant};
 use wasibox_image::Image;
 use wasibox_image::module::{Facts, facts};
 use wasibox_image::parts::Catalog;
+use wasibox_kernel::border::Fd;
 use wasibox_kernel::parked;
 use wasibox_kernel::{
-    Cwd, Descriptor, Descriptors, Finish, LimitHit, Limits, OpenFile, Start, find_program,
+    Child, Cwd, Descriptor, Descriptors, Finish, LimitHit, Limits, OpenFile, Start, find_program,
     image_files,
 };
 use wasibox_vfs::around::{self, HOME, Place, SESSION_OPTION, Variable};
@@ -438,15 +439,17 @@ fn begin(
         None => {
             let mut fds = Descriptors::new(limits.descriptors);
             for open in opens {
-                fds.add(Descriptor { open, cloexec: false }, 0).map_err(cannot)?;
+                fds.add(Descriptor { open, cloexec: false }, Fd(0)).map_err(cannot)?;
             }
-            kernel.spawn(1, start, fds, cwd, 0, None)
+            kernel.spawn(Child { parent: 1, start, fds, cwd, ignored: 0, held: None })
         }
         Some(cell) => {
             let held = kernel.hold(&start, &cwd, cell.table_cost());
             let held = held.ok_or_else(|| cannot(Errno::NOMEM))?;
             let fds = cell.descriptors(limits.descriptors, opens).map_err(cannot)?;
-            kernel.run_cell(start, fds, cwd, cell.start(), held)
+            let held = Some(held);
+            let child = Child { parent: 1, start, fds, cwd, ignored: 0, held };
+            kernel.run_cell(child, cell.start())
         }
     };
     match spawned {

@@ -9,6 +9,7 @@ use crate::ffi::{self, Ran};
 use crate::host::{Job, Loaded, Process, Web};
 use crate::prepare::Template;
 use crate::{lock, park, slots};
+use box_abi::signal;
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -19,8 +20,6 @@ use wasibox_vfs::{Program, Reservation};
 const MAX_IDLE: usize = 8;
 /// Of the kernel's half of a worker; the guest has the engine's.
 const STACK: usize = 256 << 10;
-const SIGKILL: u8 = 9;
-const SIGABRT: u8 = 6;
 
 /// The processes that run in workers, by slot.
 static RUNNING: Mutex<Option<HashMap<u32, Arc<Process>>>> = Mutex::new(None);
@@ -245,7 +244,7 @@ fn run(process: &Process, next: &Next, place: (u32, u32)) -> Ran {
 
 /// What comes after a program that has ended so; what its cell has answered is left in `answer`.
 fn after(process: &Process, next: &Next, ran: Ran, answer: &mut Option<Answer>) -> After {
-    let killed = || After::Status(Status::Signaled(process.fatal().unwrap_or(SIGKILL)));
+    let killed = || After::Status(Status::Signaled(process.fatal().unwrap_or(signal::KILL)));
     match (take_why(), ran) {
         (Some(Halt::Exec), _) => {
             let program = lock(&process.start).program;
@@ -256,7 +255,7 @@ fn after(process: &Process, next: &Next, ran: Ran, answer: &mut Option<Answer>) 
         (_, Ran::Cannot) => After::Full,
         (_, _) if process.fatal().is_some() => killed(),
         (_, Ran::Trap(signal)) => {
-            complain(process, if signal == SIGABRT { "aborted" } else { "ended by a trap" });
+            complain(process, if signal == signal::ABRT { "aborted" } else { "ended by a trap" });
             After::Status(Status::Signaled(signal))
         }
         (_, Ran::Returned(n)) => match next.entry {
@@ -278,7 +277,7 @@ fn after(process: &Process, next: &Next, ran: Ran, answer: &mut Option<Answer>) 
                     Some(answer) => Status::Exited(answer.status),
                     None => {
                         complain(process, "the cell's answer is damaged");
-                        Status::Signaled(SIGABRT)
+                        Status::Signaled(signal::ABRT)
                     }
                 })
             }
@@ -327,6 +326,6 @@ pub fn reap(slot: u32) {
     let Some(process) = lock(&RUNNING).get_or_insert_default().remove(&slot) else { return };
     process.watch.runs_nowhere();
     slots::give(Some(slot));
-    let signal = process.fatal().unwrap_or(SIGKILL);
+    let signal = process.fatal().unwrap_or(signal::KILL);
     finish(&process, Status::Signaled(signal));
 }

@@ -29,6 +29,8 @@
 //!
 //! - [`tools::TOOLS`]: functions of the embedder's; exchanges as with [`kv::KV`]. The node is there where there are any.
 //!
+//! [`signal`] has the numbers of signals, and their names.
+//!
 //! # Invariants
 //! - Integers are little-endian. Paths are byte strings, absolute in the guest,
 //!   without NUL. Every decoder is total: hostile bytes give `None`, no panic.
@@ -42,6 +44,7 @@ use alloc::vec::Vec;
 pub mod http;
 pub mod kv;
 pub mod session;
+pub mod signal;
 pub mod tools;
 
 /// The private directory of the bridge. Not listed in `/`.
@@ -97,10 +100,13 @@ pub mod control {
 /// Ids of WASI clocks that only our host has: CPU times of a process in nanoseconds. Any other
 /// host answers EINVAL.
 pub mod clock {
+    /// What the process itself has computed.
     pub const USER: u32 = 0x100;
+    /// What the host has computed for it.
     pub const SYSTEM: u32 = 0x101;
     /// Of the children that were waited for, and of theirs.
     pub const CHILDREN_USER: u32 = 0x102;
+    /// What the host has computed for them.
     pub const CHILDREN_SYSTEM: u32 = 0x103;
 }
 

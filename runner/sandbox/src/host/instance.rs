@@ -20,10 +20,12 @@ use super::thread::ended_by;
 use super::{Process, link};
 use crate::cell::{ANSWER_LEN, Answer, MAX_JSON, MAX_VALUE};
 use crate::interrupt::take_thrown;
+use crate::loaded::Loaded;
 use crate::memory::{Put, Renewable, put_here};
-use crate::programs::{Code, Loaded, function_of};
+use crate::programs::{Code, function_of};
 use crate::template::{ALIGN, global_name};
 use crate::track::PART;
+use box_abi::signal;
 use rustix::mm;
 use std::ops::Range;
 use std::sync::Arc;
@@ -110,7 +112,7 @@ pub fn instantiate(
         Err(InstantiationError::Start(e)) => return Err(ended_by(process, e)),
         // A kill may come while the instance is made.
         Err(_) if process.fatal().is_some() => {
-            let sig = process.fatal().unwrap_or(9);
+            let sig = process.fatal().unwrap_or(signal::KILL);
             return Err(End::Status(Status::Signaled(sig)));
         }
         Err(e) => {
@@ -255,7 +257,7 @@ impl Ready {
                     }
                     None => {
                         complain(process, "the cell's answer is damaged");
-                        (End::Status(Status::Signaled(6)), false)
+                        (End::Status(Status::Signaled(signal::ABRT)), false)
                     }
                 },
                 Err(e) => {

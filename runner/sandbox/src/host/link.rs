@@ -1,6 +1,10 @@
 //! The imports a program asks for, by name: the kernel's table of calls as functions of the engine.
 
 use super::guest::Env;
+use wasibox_kernel::border::{
+    Changes, CloseOnExec, Domain, Fd, GuestBuf, GuestList, GuestStr, Lookup, Opening, PathAt,
+    Program, Received, SetTimes, Transfer,
+};
 use wasibox_kernel::{Halt, current, enter};
 use wasibox_vfs::Errno;
 use wasmer::{
@@ -26,14 +30,14 @@ pub fn imports(store: &mut Store, env: &FunctionEnv<Env>, module: &Module) -> Im
 }
 
 macro_rules! known {
-    ($($module:literal { $($name:literal => $f:path, ($($a:ident: $t:ty),*);)* })*) => {
+    ($($module:literal { $($name:literal => $f:path, ($($a:ident: $t:ty),*) => ($($arg:expr),*);)* })*) => {
         fn known(store: &mut Store, env: &FunctionEnv<Env>, module: &str, name: &str) -> Option<Function> {
             Some(match (module, name) {
                 $($(($module, $name) => Function::new_typed_with_env(
                     store,
                     env,
                     |mut ctx: FunctionEnvMut<'_, Env>, $($a: $t),*| -> Result<i32, Halt> {
-                        enter(&mut ctx, |c| $f(c, $($a),*))
+                        enter(&mut ctx, |c| $f(c, $($arg),*))
                     },
                 ),)*)*
                 (_, "thread_exit") => Function::new_typed_with_env(

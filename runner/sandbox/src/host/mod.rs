@@ -27,7 +27,8 @@ pub use thread::Idle;
 
 use crate::cell::Answer;
 use crate::interrupt::Watch;
-use crate::programs::{Loaded, ProgramError, Programs};
+use crate::loaded::Loaded;
+use crate::programs::{ProgramError, Programs};
 use guest::Mem;
 use locals::Locals;
 use second::Pattern;

@@ -9,9 +9,10 @@ use super::instance::instantiate;
 use super::thread::ended_by;
 use super::{Process, ThreadJob};
 use crate::interrupt::{self, forget_thrown_here, has_thrown_here, watch};
+use crate::loaded::Loaded;
 use crate::memory::{Renewable, share_here};
-use crate::programs::Loaded;
 use crate::stack;
+use box_abi::signal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;
@@ -105,7 +106,7 @@ fn serve_all(host: ThreadJob) {
 
 fn internal(process: &Process) -> End {
     complain(process, "internal error of the sandbox");
-    End::Status(Status::Signaled(6))
+    End::Status(Status::Signaled(signal::ABRT))
 }
 
 /// Runs a thread to its end; what that does to the process.

@@ -5,7 +5,9 @@ use crate::programs::{Library, ProgramError, Programs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasibox_image::{Image, ImageSpec, pack_to};
-use wasibox_kernel::{Before, Cwd, Descriptors, FIRST_PID, Limits, SpawnError, Start, Status};
+use wasibox_kernel::{
+    Before, Child, Cwd, Descriptors, FIRST_PID, Limits, SpawnError, Start, Status,
+};
 use wasibox_vfs::{Budget, DiskLimits, Errno, Loc, Program, Vfs};
 
 fn kernel() -> Arc<Kernel> {
@@ -33,7 +35,8 @@ fn kernel() -> Arc<Kernel> {
 fn spawn(k: &Arc<Kernel>, parent: u32) -> Result<u32, SpawnError<ProgramError>> {
     let start = Start { program: Program(0), argv: vec![b"it".to_vec()], env: Vec::new() };
     let cwd = Cwd::new(Loc::Tree(wasibox_vfs::tree::ROOT), b"/".to_vec());
-    k.spawn(parent, start, Descriptors::new(8), cwd, 0, None)
+    let fds = Descriptors::new(8);
+    k.spawn(Child { parent, start, fds, cwd, ignored: 0, held: None })
 }
 
 #[test]

@@ -6,8 +6,10 @@
 use super::instance::Ready;
 use super::{Job, Process};
 use crate::interrupt::{self, watch};
-use crate::programs::{Loaded, Programs};
+use crate::loaded::Loaded;
+use crate::programs::Programs;
 use crate::stack;
+use box_abi::signal;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -149,7 +151,7 @@ fn serve(job: Job, ready: &mut Option<Ready>) -> bool {
             Err(_) => {
                 complain(&process, "internal error of the sandbox");
                 again = false;
-                break Status::Signaled(6);
+                break Status::Signaled(signal::ABRT);
             }
         }
     };
@@ -237,7 +239,7 @@ pub fn ended_by(process: &Process, e: RuntimeError) -> End {
         if process.watch.is_short() {
             complain(process, "ended: the memory limit is reached");
         }
-        End::Status(Status::Signaled(process.fatal().unwrap_or(9)))
+        End::Status(Status::Signaled(process.fatal().unwrap_or(signal::KILL)))
     };
     match e.downcast_ref::<Halt>() {
         Some(Halt::Exit(code)) => return End::Status(Status::Exited(*code)),
@@ -249,7 +251,7 @@ pub fn ended_by(process: &Process, e: RuntimeError) -> End {
             }
         }
         // Another thread's end replaces it.
-        Some(Halt::Over) => return End::Status(Status::Signaled(9)),
+        Some(Halt::Over) => return End::Status(Status::Signaled(signal::KILL)),
         Some(Halt::Errno(_) | Halt::ThreadExit) | None => {}
     }
     // An interrupt that meets an access to memory looks like a trap there.
@@ -257,29 +259,29 @@ pub fn ended_by(process: &Process, e: RuntimeError) -> End {
         return killed();
     }
     let (sig, text) = match e.clone().to_trap() {
-        Some(TrapCode::StackOverflow) => (11, "stack overflow"),
+        Some(TrapCode::StackOverflow) => (signal::SEGV, "stack overflow"),
         Some(
             TrapCode::HeapAccessOutOfBounds | TrapCode::HeapMisaligned | TrapCode::UnalignedAtomic,
         ) => {
             // A guest's own stack grows down to address 0 and then out of its memory.
-            (11, "memory access out of bounds (stack overflow or bad pointer)")
+            (signal::SEGV, "memory access out of bounds (stack overflow or bad pointer)")
         }
-        Some(TrapCode::IntegerDivisionByZero) => (8, "division by zero"),
+        Some(TrapCode::IntegerDivisionByZero) => (signal::FPE, "division by zero"),
         Some(TrapCode::IntegerOverflow | TrapCode::BadConversionToInteger) => {
-            (8, "integer overflow")
+            (signal::FPE, "integer overflow")
         }
         Some(
             TrapCode::IndirectCallToNull
             | TrapCode::BadSignature
             | TrapCode::TableAccessOutOfBounds,
-        ) => (4, "bad indirect call"),
+        ) => (signal::ILL, "bad indirect call"),
         // What `abort` and a Rust panic compile to; they have said why themselves.
-        Some(TrapCode::UnreachableCodeReached) => (6, "aborted"),
+        Some(TrapCode::UnreachableCodeReached) => (signal::ABRT, "aborted"),
         Some(TrapCode::UncaughtException | TrapCode::UninitializedExnRef) => {
-            (6, "uncaught exception")
+            (signal::ABRT, "uncaught exception")
         }
-        _ if e.is_exception() => (6, "uncaught exception"),
-        _ => (6, "ended by an error of the engine"),
+        _ if e.is_exception() => (signal::ABRT, "uncaught exception"),
+        _ => (signal::ABRT, "ended by an error of the engine"),
     };
     complain(process, text);
     End::Status(Status::Signaled(sig))

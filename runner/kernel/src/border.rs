@@ -1,0 +1,311 @@
+//! What the numbers of a call mean. The table of calls ([`with_calls`](crate::with_calls)) makes these of a guest's
+//! integers, and nothing behind it takes two numbers that belong together or flags as bare bits.
+//!
+//! None of them is checked here: a descriptor may not be open, a string may lie outside of the memory. The first
+//! function that uses them says so (EBADF, EFAULT). Numbers are those of preview 1 and of WASIX (`wasi/api.h` and
+//! `wasi/api_wasix.h` of wasix-libc).
+
+use super::memory::Memory;
+use serde::{Deserialize, Serialize};
+use wasibox_vfs::Errno;
+
+/// A descriptor by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Fd(pub u32);
+
+/// A string in the guest's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct GuestStr {
+    pub at: u32,
+    pub len: u32,
+}
+
+impl GuestStr {
+    pub fn of(at: u32, len: u32) -> GuestStr {
+        GuestStr { at, len }
+    }
+
+    /// Copies a path: bytes without NUL, at most 4096 of them and a terminator.
+    ///
+    /// # Errors
+    /// EFAULT, ENAMETOOLONG, EINVAL for a NUL.
+    pub fn path<M: Memory>(self, mem: &M) -> Result<Vec<u8>, Errno> {
+        mem.path(self.at, self.len)
+    }
+}
+
+/// Room in the guest's memory, for what a call answers.
+#[derive(Clone, Copy, Debug)]
+pub struct GuestBuf {
+    pub at: u32,
+    pub len: u32,
+}
+
+impl GuestBuf {
+    pub fn of(at: u32, len: u32) -> GuestBuf {
+        GuestBuf { at, len }
+    }
+}
+
+/// A list in the guest's memory: where it begins, and the number of its entries (or bytes, where a call has a text
+/// of lines). At 0 there is none.
+#[derive(Clone, Copy, Debug)]
+pub struct GuestList {
+    pub at: u32,
+    pub n: u32,
+}
+
+impl GuestList {
+    pub fn of(at: u32, n: u32) -> GuestList {
+        GuestList { at, n }
+    }
+}
+
+/// A path, and the directory that it begins at.
+#[derive(Clone, Copy, Debug)]
+pub struct PathAt {
+    pub fd: Fd,
+    pub path: GuestStr,
+}
+
+impl PathAt {
+    pub fn of(fd: u32, path: u32, len: u32) -> PathAt {
+        PathAt { fd: Fd(fd), path: GuestStr::of(path, len) }
+    }
+}
+
+/// How the last part of a path is looked up (`lookupflags`).
+#[derive(Clone, Copy, Debug)]
+pub struct Lookup(pub u32);
+
+impl Lookup {
+    /// Whether a symbolic link at the end stands for what it leads to.
+    pub fn follows(self) -> bool {
+        self.0 & 1 != 0
+    }
+}
+
+/// What becomes of a file when it is opened (`oflags`).
+#[derive(Clone, Copy, Debug)]
+pub struct OFlags(pub u32);
+
+impl OFlags {
+    pub fn creates(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    pub fn is_directory(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    pub fn is_exclusive(self) -> bool {
+        self.0 & 4 != 0
+    }
+
+    pub fn truncates(self) -> bool {
+        self.0 & 8 != 0
+    }
+}
+
+/// What a descriptor may be used for (`rights`). Of these the kernel goes by two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rights(pub u64);
+
+impl Rights {
+    const READ: u64 = 1 << 1;
+    const SEEK: u64 = 1 << 2;
+    const TELL: u64 = 1 << 5;
+    const WRITE: u64 = 1 << 6;
+    /// All that preview 1 names.
+    pub const ALL: Rights = Rights((1 << 30) - 1);
+
+    pub fn reads(self) -> bool {
+        self.0 & Rights::READ != 0
+    }
+
+    pub fn writes(self) -> bool {
+        self.0 & Rights::WRITE != 0
+    }
+
+    /// All but those that a file does not have. libc takes a character device that can neither seek nor tell for a
+    /// terminal.
+    pub fn of(read: bool, write: bool, seekable: bool) -> Rights {
+        let mut bits = Rights::ALL.0;
+        for (has, of) in
+            [(read, Rights::READ), (write, Rights::WRITE), (seekable, Rights::SEEK | Rights::TELL)]
+        {
+            if !has {
+                bits &= !of;
+            }
+        }
+        Rights(bits)
+    }
+}
+
+/// How a descriptor's reads and writes behave (`fdflags`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FdFlags(pub u16);
+
+impl FdFlags {
+    const APPEND: u16 = 1;
+    const NONBLOCK: u16 = 4;
+
+    pub fn of(append: bool, nonblock: bool) -> FdFlags {
+        let bit = |is: bool, bit: u16| if is { bit } else { 0 };
+        FdFlags(bit(append, FdFlags::APPEND) | bit(nonblock, FdFlags::NONBLOCK))
+    }
+
+    pub fn appends(self) -> bool {
+        self.0 & FdFlags::APPEND != 0
+    }
+
+    pub fn is_nonblock(self) -> bool {
+        self.0 & FdFlags::NONBLOCK != 0
+    }
+}
+
+impl From<u32> for FdFlags {
+    /// Flags as a call has them; bits that preview 1 does not have are left out.
+    fn from(bits: u32) -> FdFlags {
+        FdFlags(bits as u16)
+    }
+}
+
+/// Whether a descriptor is closed when its process begins another program (`fdflagsext`).
+#[derive(Clone, Copy, Debug)]
+pub struct CloseOnExec(pub bool);
+
+impl From<u32> for CloseOnExec {
+    fn from(bits: u32) -> CloseOnExec {
+        CloseOnExec(bits & 1 != 0)
+    }
+}
+
+/// How a file is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening {
+    pub lookup: Lookup,
+    pub oflags: OFlags,
+    pub rights: Rights,
+    pub fdflags: FdFlags,
+}
+
+impl Opening {
+    pub fn of(lookup: u32, oflags: u32, rights: u64, fdflags: u32) -> Opening {
+        Opening {
+            lookup: Lookup(lookup),
+            oflags: OFlags(oflags),
+            rights: Rights(rights),
+            fdflags: fdflags.into(),
+        }
+    }
+}
+
+/// The times of a `set_times` call, in nanoseconds since the epoch; `flags` say which of them are set, and to what.
+#[derive(Clone, Copy, Debug)]
+pub struct SetTimes {
+    pub atime: u64,
+    pub mtime: u64,
+    pub flags: u32,
+}
+
+impl SetTimes {
+    /// Access and modification time, of those that are set: bits 1, 2, 4, 8 of the flags are the given access time,
+    /// the present one, and the same for modification.
+    ///
+    /// # Errors
+    /// EINVAL if both a given and the present time are asked for.
+    pub fn times(self) -> Result<(Option<u64>, Option<u64>), Errno> {
+        if self.flags & 3 == 3 || self.flags & 12 == 12 {
+            return Err(Errno::INVAL);
+        }
+        let is = |bit: u32| self.flags & bit != 0;
+        let pick = |given: u32, now: u32, t: u64| match (is(given), is(now)) {
+            (true, _) => Some(t),
+            (_, true) => Some(wasibox_vfs::now_ns()),
+            _ => None,
+        };
+        Ok((pick(1, 2, self.atime), pick(4, 8, self.mtime)))
+    }
+}
+
+/// A program to begin: by what name, with which strings, and where it is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    pub name: GuestStr,
+    pub args: GuestList,
+    /// At 0 the caller's own.
+    pub env: GuestList,
+    /// Whether a name without a slash is looked for along `path`.
+    pub search: bool,
+    /// Directories with colons between them; at 0 the usual ones.
+    pub path: GuestStr,
+}
+
+/// What a new process has other than its parent.
+#[derive(Clone, Copy, Debug)]
+pub struct Changes {
+    /// Operations on descriptors and the directory.
+    pub files: GuestList,
+    /// Pairs of signal and disposition.
+    pub signals: GuestList,
+}
+
+/// What kind of socket is made (`socket(2)`).
+#[derive(Clone, Copy, Debug)]
+pub struct Domain {
+    pub family: u32,
+    pub kind: u32,
+    pub protocol: u32,
+}
+
+/// The buffers of a socket's call and its flags (`riflags`, `siflags`).
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    pub vectors: GuestList,
+    pub flags: u32,
+}
+
+impl Transfer {
+    pub fn of(iovs: u32, n: u32, flags: u32) -> Transfer {
+        Transfer { vectors: GuestList::of(iovs, n), flags }
+    }
+}
+
+/// Where a receiving call tells how much came, and flags of that.
+#[derive(Clone, Copy, Debug)]
+pub struct Received {
+    pub count: u32,
+    pub flags: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rights_are_those_that_a_file_has() {
+        let r = Rights::of(true, false, true);
+        assert!(r.reads() && !r.writes());
+        assert_eq!(Rights::of(true, true, true), Rights::ALL);
+        assert_eq!(Rights::of(true, true, false).0 & 0b10_0100, 0);
+    }
+
+    #[test]
+    fn unknown_bits_of_flags_are_left_out() {
+        assert_eq!(FdFlags::from(0xffff_0000), FdFlags(0));
+        let flags = FdFlags::from(0x1_0005);
+        assert!(flags.appends() && flags.is_nonblock());
+        assert_eq!(FdFlags::of(true, true), FdFlags(5));
+    }
+
+    #[test]
+    fn a_time_is_given_or_the_present_one() {
+        let times = |flags| SetTimes { atime: 1, mtime: 2, flags }.times();
+        assert_eq!(times(0), Ok((None, None)));
+        assert_eq!(times(5), Ok((Some(1), Some(2))));
+        assert_eq!(times(3), Err(Errno::INVAL));
+        assert_eq!(times(12), Err(Errno::INVAL));
+        assert!(times(8).is_ok_and(|(a, m)| a.is_none() && m.is_some_and(|m| m > 2)));
+    }
+}

@@ -1,0 +1,53 @@
+//! A program that can be run: machine code, and the memory that it begins with.
+
+use crate::template::Template;
+use crate::{memory, stack};
+use std::sync::Arc;
+use wasibox_kernel::Entry;
+use wasmer::Module;
+
+/// A program's machine code, and its memory before it begins.
+#[derive(Clone)]
+pub struct Loaded {
+    pub module: Module,
+    pub template: Arc<Template>,
+    /// Its memory after it was prepared, see [`crate::snapshot`].
+    pub snapshot: Option<Arc<Template>>,
+}
+
+/// What the engine keeps of an exception besides its values: 24 bytes, in a list that doubles.
+const RECORD: u64 = 48;
+
+impl Loaded {
+    /// What the memory of a process holds that begins there.
+    pub fn memory_of(&self, entry: Entry) -> &Arc<Template> {
+        match (entry, &self.snapshot) {
+            (Entry::Resume | Entry::Cell { is_prepared: true }, Some(s)) => s,
+            _ => &self.template,
+        }
+    }
+
+    /// Bytes that such a process has from the beginning.
+    pub fn needs(&self, entry: Entry) -> u64 {
+        let info = self.module.info();
+        let memory: usize = info.memories.values().map(|m| m.minimum.bytes().0).sum();
+        memory.max(self.memory_of(entry).size) as u64 + self.besides_memory()
+    }
+
+    /// Bytes that each of its threads has besides memory: tables and the first part of a stack.
+    pub fn besides_memory(&self) -> u64 {
+        let tables: u64 = self.module.info().tables.values().map(memory::table_bytes).sum();
+        tables + stack::FIRST as u64
+    }
+
+    /// Bytes that the host keeps for each exception that the program throws, until the process has
+    /// ended: the engine's record with the slack of a growing list, and what is thrown, of 16
+    /// bytes each, as the allocator rounds it. Programs with several kinds pay for the largest.
+    /// Measured in `tests/engine.rs`.
+    pub fn exception(&self) -> u64 {
+        let info = self.module.info();
+        let values = |s: &_| info.signatures.get(*s).map_or(0, |s| s.params().len());
+        let most = info.tags.values().map(values).max().unwrap_or(0);
+        RECORD + (16 * most + 8).next_multiple_of(16).max(32) as u64
+    }
+}
