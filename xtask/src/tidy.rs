@@ -1,5 +1,7 @@
 //! Rules of the structure that a compiler does not check: who may use whom, where `unsafe`
-//! may stand, what every applet must have.
+//! may stand, what every applet must have, and that ARCHITECTURE.md tells where things are.
+
+mod architecture;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -146,6 +148,7 @@ pub fn run() -> Result<ExitCode> {
     applets(&mut breaches)?;
     portable(&mut breaches)?;
     cases(&env::root().join("tests/cases"), &mut breaches)?;
+    architecture::check(&crates, &mut breaches)?;
     for b in &breaches {
         eprintln!("tidy: {b}");
     }
