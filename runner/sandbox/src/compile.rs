@@ -162,7 +162,7 @@ mod tests {
         crate::engine::new(1 << 20)
     }
 
-    fn why(e: ArtifactError) -> String {
+    fn why(e: CannotCompile) -> String {
         e.to_string()
     }
 
