@@ -157,6 +157,8 @@ __attribute__((export_name("wasibox_cell"))) uint32_t wasibox_cell(uint32_t kind
     if ((kind & BEGIN) && !begin())
         return 0;
     Py_CLEAR(kept);
+    /* The interpreter may have come from a host with another stack. */
+    wasibox_bound_recursion();
     wasibox_enter_new_cwd();
     PyObject *code = source(), *names = code == NULL ? NULL : environment();
     if (names != NULL)

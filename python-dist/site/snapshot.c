@@ -297,6 +297,7 @@ static bool go_on(const struct invocation *how, int argc, char **argv)
     wasibox_files_anew();
     wasibox_zone_anew();
     wasibox_adopt();
+    wasibox_bound_recursion();
     resumed = true;
     if (!configure(how, argc, argv)) {
         if (!PyErr_Occurred())

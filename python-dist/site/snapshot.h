@@ -10,6 +10,10 @@
  * with which the process is to end. Does not return on a fatal error. */
 int wasibox_initialize(int argc, char **argv, int *exits);
 
+/* Sets how deep C code may recurse to what this process's stack bears. The prepared memory has
+ * CPython's own limit: it is the same on all hosts. */
+void wasibox_bound_recursion(void);
+
 /* Whether PATH leads to another file of that name than the image's. */
 int wasibox_is_elsewhere(const char *argv0);
 

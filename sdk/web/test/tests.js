@@ -497,6 +497,16 @@ export function define(sdk, at, test, native, world) {
     assert.deepEqual(await out(script), ok(`${numbers}4\n`));
   });
 
+  // C code that calls itself, in a page with far less stack than natively.
+  test('what recurses too deep in C is an exception of Python, in a process and in a cell', async () => {
+    await box.write('deep.py', DEEP);
+    // Of brackets there may be 200; where the stack is small, the parser's own bound comes before.
+    const ends = ({ exitCode, stdout, stderr }) => [exitCode, stdout.replace(/(brackets|calls|blocks) Memory/g, '$1 Syntax'), stderr];
+    assert.deepEqual(ends(await box.exec('python3 deep.py')), [0, DEEP_ENDS, '']);
+    assert.deepEqual(ends(await box.python(DEEP)), [0, DEEP_ENDS, '']);
+    assert.equal((await box.python('1 + 1')).value, 2);
+  });
+
   if (isNode) {
     test('a store is of pages', async () => {
       await assert.rejects(Session.create({ ...at, store: 's' }), InvalidError);
@@ -538,6 +548,86 @@ async function kept() {
   if (isNode) return [];
   return (await (await caches.open(CACHE)).keys()).filter(({ url }) => url.includes('/prepared-'));
 }
+
+/** Each way by which CPython's C code calls itself: at first as deep as scripts do, then without end. */
+const DEEP = `
+import functools, json, marshal, pickle, sys
+
+def nested(n):
+    made = []
+    for _ in range(n):
+        made = [made]
+    return made
+
+class Shown:
+    def __init__(self, inner): self.inner = inner
+    def __repr__(self): return repr(self.inner)
+
+class Asked:
+    def __getattr__(self, name):
+        n = int(name[1:])
+        return getattr(self, f"a{n - 1}") if n else "found"
+
+def shown(n): return repr(functools.reduce(lambda inner, _: Shown(inner), range(n), 1))
+def sort(n): return sorted([n], key=lambda n: sort(n - 1) if n else [])
+def lists(n): return list(map(lists, [n - 1])) if n else []
+def code(text): return compile(text, "deep", "eval")
+
+WAYS = {
+    "repr": lambda n: repr(nested(n)),
+    "equal": lambda n: nested(n) == nested(n),
+    "json.loads": lambda n: json.loads("[" * n + "]" * n),
+    "json.loads of objects": lambda n: json.loads('{"a":' * n + "1" + "}" * n),
+    "json.dumps": lambda n: json.dumps(nested(n)),
+    "pickle.dumps": lambda n: pickle.dumps(nested(n)),
+    "marshal.dumps": lambda n: marshal.dumps(nested(n)),
+    "marshal.loads": lambda n: marshal.loads(b"[\\1\\0\\0\\0" * n + b"N"),
+    "__repr__": shown,
+    "__getattr__": lambda n: getattr(Asked(), f"a{n}"),
+    "sorted": sort,
+    "map": lists,
+    "minus": lambda n: code("-" * n + "1"),
+    "not": lambda n: code("not " * n + "1"),
+    "lambda": lambda n: code("lambda: " * n + "1"),
+    "else": lambda n: code("1 if 0 else " * n + "1"),
+    "plus": lambda n: code(" + ".join(["a"] * n)),
+    "dot": lambda n: code("a" + ".b" * n),
+    "brackets": lambda n: code("[" * n + "]" * n),
+    "calls": lambda n: code("f(" * n + ")" * n),
+    "blocks": lambda n: code("(" * n + "1" + ")" * n),
+}
+sys.setrecursionlimit(1_000_000)
+for name, way in WAYS.items():
+    way(20)
+    try:
+        way(20_000)
+        print(name, "returns")
+    except (RecursionError, MemoryError, SyntaxError, ValueError) as error:
+        print(name, type(error).__name__)
+`;
+/** As CPython 3.13 ends each (3.13.0 for Linux, with a stack that has no bound). */
+const DEEP_ENDS = `repr RecursionError
+equal RecursionError
+json.loads RecursionError
+json.loads of objects RecursionError
+json.dumps RecursionError
+pickle.dumps RecursionError
+marshal.dumps ValueError
+marshal.loads ValueError
+__repr__ RecursionError
+__getattr__ RecursionError
+sorted RecursionError
+map RecursionError
+minus MemoryError
+not MemoryError
+lambda MemoryError
+else MemoryError
+plus RecursionError
+dot RecursionError
+brackets SyntaxError
+calls SyntaxError
+blocks SyntaxError
+`;
 
 /** Sessions of a store are there again, with their past. */
 async function keepsSessions({ Session, sessions, remove, storage, BusyError, ConflictError, InvalidError, NotFoundError }, at) {

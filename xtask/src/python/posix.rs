@@ -42,6 +42,7 @@ const REPLACED: &[&str] = &[
     "Modules/socketmodule.c",
     "Modules/timemodule.c",
     "Objects/obmalloc.c",
+    "Parser/pegen.c",
     "Parser/tokenizer/file_tokenizer.c",
     "Python/ceval.c",
     "Python/fileutils.c",
