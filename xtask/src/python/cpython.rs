@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::libs::Libs;
+use super::bootstrap::Bootstrap;
 use super::pins::Pins;
-use super::toolchain::{Tools, unpack_tar};
+use super::toolchain::unpack_tar;
 use super::workshop::{Bench, Done, Key, Leftover, Workshop, sorted};
 use super::{fetch, host};
 
@@ -53,14 +53,8 @@ pub fn tree(dir: &Path) -> PathBuf {
 }
 
 /// Configures and compiles for wasm32-wasip1.
-pub fn cross(
-    shop: &mut Workshop,
-    pins: &Pins,
-    source: &Done,
-    native: &Done,
-    tools: &Tools,
-    libs: &Libs,
-) -> Result<Done> {
+pub fn cross(shop: &mut Workshop, bootstrap: &Bootstrap) -> Result<Done> {
+    let Bootstrap { pins, source, native, tools, libs, .. } = bootstrap;
     let mut key = Key::new("wasm");
     for part in [&source.key, &native.key, &tools.key, &libs.key, &pins.cpython.optimise] {
         key.text(part);
@@ -70,7 +64,7 @@ pub fn cross(
     let tree = tree(&source.dir);
     shop.step("cpython-wasm", key, Leftover::Continue, |bench| {
         if !bench.dir.join(CONFIGURED).is_file() {
-            configure(bench, pins, &tree, native, tools, libs)?;
+            configure(bench, &tree, bootstrap)?;
             fs::write(bench.dir.join(CONFIGURED), "").context(CONFIGURED)?;
         }
         let mut make = host::tool("make", &bench.dir);
@@ -80,14 +74,8 @@ pub fn cross(
     })
 }
 
-fn configure(
-    bench: &Bench,
-    pins: &Pins,
-    tree: &Path,
-    native: &Done,
-    tools: &Tools,
-    libs: &Libs,
-) -> Result<()> {
+fn configure(bench: &Bench, tree: &Path, bootstrap: &Bootstrap) -> Result<()> {
+    let Bootstrap { pins, native, tools, libs, .. } = bootstrap;
     let mut guess = host::tool("sh", &bench.dir);
     let build = bench.output(guess.arg(tree.join("config.guess")))?;
     let include = libs.include();

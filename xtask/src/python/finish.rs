@@ -14,15 +14,19 @@ use super::workshop::{Workshop, sha256_file, sorted};
 /// `HASH  PATH` per file, as sha256sum writes it.
 pub const SUMS: &str = "SHA256SUMS";
 
+/// What a finished folder consists of.
+pub struct Parts {
+    /// `python.wasm`.
+    pub module: PathBuf,
+    /// The folder with `root` and `licences`.
+    pub library: PathBuf,
+    /// What goes to site-packages.
+    pub sites: Vec<PathBuf>,
+}
+
 /// Puts the parts together under `dist`, whole or not at all.
-pub fn assemble(
-    shop: &mut Workshop,
-    pins: &Pins,
-    module: &Path,
-    library: &Path,
-    sites: &[PathBuf],
-    dist: &Path,
-) -> Result<()> {
+pub fn assemble(shop: &mut Workshop, pins: &Pins, parts: &Parts, dist: &Path) -> Result<()> {
+    let Parts { module, library, sites } = parts;
     let part = dist.with_extension("part");
     for old in [&part, &dist.to_path_buf()] {
         if old.exists() {

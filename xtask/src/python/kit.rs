@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::pins::Pins;
+use super::bootstrap::Bootstrap;
 use super::toolchain::{Tools, copy_tree, find, unpack_tar};
 use super::workshop::{Bench, Done, Key, Leftover, Workshop, sorted};
 use super::{cpython, fetch, host};
@@ -77,15 +77,8 @@ impl Kit {
 }
 
 /// Builds the C++ library and lays out the rest.
-pub fn build(
-    shop: &mut Workshop,
-    pins: &Pins,
-    zig: &Done,
-    tools: &Tools,
-    source: &Done,
-    native: &Done,
-    wasm: &Done,
-) -> Result<Kit> {
+pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, wasm: &Done) -> Result<Kit> {
+    let Bootstrap { pins, zig, source, native, tools, .. } = bootstrap;
     let cxx = cxx(shop, zig, tools)?;
     let arch = std::env::consts::ARCH;
     let mut wheels = Vec::new();
@@ -104,9 +97,7 @@ pub fn build(
     key.text(&zlib.sha256);
     let zlib = fetch::fetch(shop, zlib)?;
     key.text(CODE);
-    let zig = zig.dir.join("ziglang");
     let tree = cpython::tree(&source.dir);
-    let series = format!("python{}", pins.series());
     let done = shop.step("kit", key, Leftover::Discard, |bench| {
         for dir in ["lib", HERE, TARGET, "target/bin", "target/include", "target/sysconfig"] {
             let dir = bench.dir.join(dir);
@@ -117,8 +108,8 @@ pub fn build(
             bench.run(unzip.args(["-I", "-m", "zipfile", "-e"]).arg(wheel).arg("."))?;
         }
         native_zlib(bench, &tree, &native.dir, &zlib)?;
-        interpreter(bench, &tree, &native.dir, &wasm.dir, &series)?;
-        scripts(bench, pins, &zig, tools, &cxx.dir, native, &series)
+        interpreter(bench, bootstrap, &wasm.dir)?;
+        scripts(bench, bootstrap, &cxx.dir)
     })?;
     Ok(Kit { key: done.key, dir: done.dir, cxx: cxx.dir })
 }
@@ -140,12 +131,14 @@ fn native_zlib(bench: &Bench, tree: &Path, native: &Path, file: &Path) -> Result
 }
 
 /// An installation as build systems expect one, of the native program with the wasm headers.
-fn interpreter(bench: &Bench, tree: &Path, native: &Path, wasm: &Path, series: &str) -> Result<()> {
+fn interpreter(bench: &Bench, bootstrap: &Bootstrap, wasm: &Path) -> Result<()> {
+    let Bootstrap { pins, source, native, .. } = bootstrap;
+    let (tree, series) = (cpython::tree(&source.dir), format!("python{}", pins.series()));
     let target = bench.dir.join("target");
-    let include = target.join("include").join(series);
+    let include = target.join("include").join(&series);
     copy_tree(&tree.join("Include"), &include)?;
     fs::copy(wasm.join("pyconfig.h"), include.join("pyconfig.h")).context("pyconfig.h")?;
-    fs::copy(native.join("python"), target.join("bin").join(series)).context("python")?;
+    fs::copy(native.dir.join("python"), target.join("bin").join(&series)).context("python")?;
     fs::create_dir_all(target.join("lib")).context("lib")?;
     symlink(tree.join("Lib"), target.join("lib").join(series)).context("Lib")?;
 
@@ -162,15 +155,9 @@ fn interpreter(bench: &Bench, tree: &Path, native: &Path, wasm: &Path, series: &
     fs::write(&to, text).with_context(|| to.display().to_string())
 }
 
-fn scripts(
-    bench: &Bench,
-    pins: &Pins,
-    zig: &Path,
-    tools: &Tools,
-    cxx: &Path,
-    native: &Done,
-    series: &str,
-) -> Result<()> {
+fn scripts(bench: &Bench, bootstrap: &Bootstrap, cxx: &Path) -> Result<()> {
+    let Bootstrap { pins, zig, native, tools, .. } = bootstrap;
+    let series = format!("python{}", pins.series());
     let dir = bench.dir.display();
     let script = |folder: &str, name: &str, text: String| -> Result<()> {
         let path = bench.dir.join(folder).join(name);
@@ -211,7 +198,7 @@ fn scripts(
         script(TARGET, name, format!("exec '{}' \"$@\"", tools.path(name).display()))?;
     }
     script(TARGET, "cc", driver(format!("'{}'", clang.display())))?;
-    let cxx_flags = cxx_flags(zig).join(" ");
+    let cxx_flags = cxx_flags(&zig.dir.join("ziglang")).join(" ");
     let cxx_flags = format!(
         "'{}' {cxx_flags} -Wno-unused-command-line-argument -L '{}/lib'",
         clang.display(),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use super::bootstrap::Bootstrap;
 use super::pins::{Pins, Profile, Source};
 use super::toolchain::unpack_zip;
 use super::workshop::{Done, Key, Leftover, Workshop, sorted};
@@ -13,17 +14,11 @@ use super::{cpython, fetch, host, toolchain};
 const CODE: &str = include_str!("library.rs");
 
 /// Lays out `root/` (see `recipe/stdlib.py`) and `licences/COMPONENT/FILE`.
-pub fn build(
-    shop: &mut Workshop,
-    pins: &Pins,
-    profile: Profile,
-    source: &Done,
-    native: &Done,
-    wasm: &Done,
-) -> Result<PathBuf> {
+pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, wasm: &Done) -> Result<PathBuf> {
+    let Bootstrap { pins, profile, source, native, .. } = bootstrap;
     let zones = pins.source("tzdata")?;
     let zones_file = fetch::fetch(shop, zones)?;
-    let parts = licensed(shop, pins, profile)?;
+    let parts = licensed(shop, pins, *profile)?;
     let (recipe, base) = (shop.recipe.clone(), shop.base.clone());
     let mut key = Key::new("library");
     for part in [&source.key, &native.key, &wasm.key, &zones.sha256] {

@@ -6,14 +6,13 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 
+use super::bootstrap::Bootstrap;
 use super::cpython::tree;
 use super::host;
 use super::kit::Kit;
 use super::libm;
 use super::packages::{Package, entry};
-use super::pins::Pins;
 use super::posix::Posix;
-use super::toolchain::Tools;
 use super::workshop::{Done, Key, Leftover, Workshop};
 
 /// Our part of the program.
@@ -35,18 +34,20 @@ const CODE: &str = include_str!("link.rs");
 /// Everything a link of the interpreter consists of, as make knows it.
 const LINK_RULE: &str = "link-inputs: ; @echo $(LIBRARY_OBJS) $(MODLIBS) $(LIBS) $(SYSLIBS)";
 
+/// What is linked, besides our own entry.
+pub struct Inputs {
+    pub libm: Done,
+    /// CPython's objects.
+    pub wasm: Done,
+    pub posix: Posix,
+    pub kit: Kit,
+    pub packages: Vec<Package>,
+}
+
 /// Links `python.wasm` with our own entry.
-pub fn build(
-    shop: &mut Workshop,
-    pins: &Pins,
-    source: &Done,
-    tools: &Tools,
-    libm: &Done,
-    wasm: &Done,
-    posix: &Posix,
-    kit: &Kit,
-    packages: &[Package],
-) -> Result<PathBuf> {
+pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, inputs: &Inputs) -> Result<PathBuf> {
+    let Bootstrap { pins, source, tools, .. } = bootstrap;
+    let Inputs { libm, wasm, posix, kit, packages } = inputs;
     let site = shop.recipe.join("site");
     let mut key = Key::new("link");
     key.text(&libm.key);
@@ -65,11 +66,11 @@ pub fn build(
     let done = shop.step("link", key, Leftover::Discard, |bench| {
         let mut make = host::tool("make", &wasm.dir);
         make.args(["--silent", "--no-print-directory", "--eval", LINK_RULE, "link-inputs"]);
-        let inputs = bench.output(&mut make)?;
-        if !inputs.contains("Modules/config.o") {
-            bail!("make names no link inputs: {inputs}");
+        let named = bench.output(&mut make)?;
+        if !named.contains("Modules/config.o") {
+            bail!("make names no link inputs: {named}");
         }
-        let inputs = posix.objects(&inputs.split_whitespace().collect::<Vec<_>>())?;
+        let core = posix.objects(&named.split_whitespace().collect::<Vec<_>>())?;
         let out = bench.dir.join("python.wasm");
         let mut objects = Vec::new();
         let table = bench.dir.join("modules.c");
@@ -85,7 +86,7 @@ pub fn build(
             objects.push(object);
         }
         let mut clang = host::tool(tools.path("clang"), &wasm.dir);
-        clang.arg("-o").arg(&out).args(&objects).args(libm::objects(libm)?).args(&inputs);
+        clang.arg("-o").arg(&out).args(&objects).args(libm::objects(libm)?).args(&core);
         clang.args(modules.iter().map(|(_, object)| object)).arg(kit.cxx());
         clang.arg("-z").arg(format!("stack-size={}", pins.link.stack));
         clang.arg(format!("-Wl,--initial-memory={}", pins.link.initial_memory));

@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! pins       reads pins.toml
+//! bootstrap  what every later stage builds with
 //! fetch      a pinned file, from the first origin that has it; verified by SHA-256
 //! workshop   steps: one folder per key, resumable, logged, with progress lines
 //! host       what the machine must offer, and how programs are started
@@ -38,6 +39,7 @@
 //!
 //! Deliberately absent: snapshots. The runner makes them from the finished module (`site/snapshot.c`).
 
+mod bootstrap;
 mod cpython;
 mod fetch;
 mod finish;
@@ -46,9 +48,6 @@ mod kit;
 mod libm;
 mod library;
 mod libs;
-// JUSTIFICATION: a link has that many inputs. The allowance stands here since the text of `link.rs` is part of the key
-// of what it builds.
-#[allow(clippy::too_many_arguments)]
 mod link;
 mod meson;
 mod native;
@@ -206,7 +205,7 @@ pub fn build(cache: &Path, order: Order, say: &mut dyn FnMut(&str)) -> Result<Py
     } else if prebuilt && archive.unpack(&hash, &unpacked, say)? {
         unpacked
     } else {
-        make(&recipe, &base, &built, &pins, profile, say)?;
+        make(&mut Workshop::new(&base, &recipe, say)?, &pins, profile, &built)?;
         built
     };
     if !prebuilt && archive.compare(&hash, &dist)?.is_some() {
@@ -272,36 +271,22 @@ fn hash(recipe: &Path, profile: Profile) -> Result<String> {
     Ok(key.finish())
 }
 
-fn make(
-    recipe: &Path,
-    base: &Path,
-    dist: &Path,
-    pins: &Pins,
-    profile: Profile,
-    say: &mut dyn FnMut(&str),
-) -> Result<()> {
+fn make(shop: &mut Workshop, pins: &Pins, profile: Profile, dist: &Path) -> Result<()> {
     let started = Instant::now();
     host::require()?;
-    let mut shop = Workshop::new(base, recipe, say)?;
-
-    let zig = toolchain::unpack(&mut shop, pins)?;
-    let source = cpython::source(&mut shop, pins)?;
-    let native = native::build(&mut shop, &source)?;
-    let tools = toolchain::sysroot(&mut shop, pins, &zig)?;
-    let libm = libm::build(&mut shop, pins, &tools)?;
-    let libs = libs::build(&mut shop, pins, &tools)?;
-    let wasm = cpython::cross(&mut shop, pins, &source, &native, &tools, &libs)?;
-    let posix = posix::build(&mut shop, &zig, &source, &tools, &wasm, &libs)?;
-    let kit = kit::build(&mut shop, pins, &zig, &tools, &source, &native, &wasm)?;
-    let mut packages = packages::build(&mut shop, pins, profile, &native, &kit, &libs)?;
-    packages.extend(rust::build(&mut shop, pins, profile, &tools, &native)?);
-    let wheels = wheels::build(&mut shop, pins, profile, &native)?;
-    let module =
-        link::build(&mut shop, pins, &source, &tools, &libm, &wasm, &posix, &kit, &packages)?;
-    let library = library::build(&mut shop, pins, profile, &source, &native, &wasm)?;
+    let bootstrap = bootstrap::build(shop, pins, profile)?;
+    let libm = libm::build(shop, pins, &bootstrap.tools)?;
+    let wasm = cpython::cross(shop, &bootstrap)?;
+    let posix = posix::build(shop, &bootstrap, &wasm)?;
+    let kit = kit::build(shop, &bootstrap, &wasm)?;
+    let mut packages = packages::build(shop, &bootstrap, &kit)?;
+    packages.extend(rust::build(shop, &bootstrap)?);
     let mut sites: Vec<PathBuf> = packages.iter().map(packages::Package::site).collect();
-    sites.extend(wheels);
-    finish::assemble(&mut shop, pins, &module, &library, &sites, dist)?;
+    sites.extend(wheels::build(shop, &bootstrap)?);
+    let library = library::build(shop, &bootstrap, &wasm)?;
+    let inputs = link::Inputs { libm, wasm, posix, kit, packages };
+    let module = link::build(shop, &bootstrap, &inputs)?;
+    finish::assemble(shop, pins, &finish::Parts { module, library, sites }, dist)?;
     shop.say(&format!("python {}: built in {:.0} s", pins.python, started.elapsed().as_secs_f64()));
     Ok(())
 }

@@ -14,9 +14,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 
+use super::bootstrap::Bootstrap;
 use super::kit::Kit;
-use super::libs::Libs;
-use super::pins::{Pins, Profile};
 use super::toolchain::copy_tree;
 use super::workshop::{Bench, Done, Key, Leftover, Workshop, sorted};
 use super::{host, meson, wasmobj};
@@ -100,16 +99,10 @@ pub fn entry(module: &str) -> String {
 }
 
 /// Builds the packages that pins.toml lists, in its order.
-pub fn build(
-    shop: &mut Workshop,
-    pins: &Pins,
-    profile: Profile,
-    native: &Done,
-    kit: &Kit,
-    libs: &Libs,
-) -> Result<Vec<Package>> {
+pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, kit: &Kit) -> Result<Vec<Package>> {
+    let Bootstrap { pins, profile, native, libs, .. } = bootstrap;
     let mut packages: Vec<Package> = Vec::new();
-    for name in pins.packages.iter().filter(|name| pins.has(profile, name)) {
+    for name in pins.packages.iter().filter(|name| pins.has(*profile, name)) {
         let folder = shop.recipe.join("packages").join(name);
         let path = folder.join("package.toml");
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -121,7 +114,7 @@ pub fn build(
         }
         let order = meson::Order { name, folder: &folder, recipe: &recipe, needed };
         let built = meson::build(shop, pins, &order, kit, libs)?;
-        let done = split(shop, name, &folder, &recipe, native, &built)?;
+        let done = split(shop, &order, native, &built)?;
         // The headers themselves: most changes of a package leave them as they are, and
         // then nothing that needs it is built anew.
         let mut devel = Key::new("devel");
@@ -132,14 +125,8 @@ pub fn build(
 }
 
 /// Objects to `objects/`, Python to `site/` with bytecode, headers to `devel/`.
-fn split(
-    shop: &mut Workshop,
-    name: &str,
-    folder: &Path,
-    recipe: &Recipe,
-    native: &Done,
-    built: &Done,
-) -> Result<Done> {
+fn split(shop: &mut Workshop, order: &meson::Order, native: &Done, built: &Done) -> Result<Done> {
+    let meson::Order { name, folder, recipe, .. } = *order;
     let mut key = Key::new(name);
     for part in [&built.key, &native.key] {
         key.text(part);

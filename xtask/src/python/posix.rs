@@ -10,10 +10,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
+use super::bootstrap::Bootstrap;
 use super::cpython::tree;
 use super::host;
-use super::libs::Libs;
-use super::toolchain::Tools;
 use super::workshop::{Done, Key, Leftover, Workshop, sorted};
 
 /// The layer's folder in the recipe.
@@ -102,14 +101,8 @@ impl Posix {
 }
 
 /// Compiles the layer and what is compiled against it.
-pub fn build(
-    shop: &mut Workshop,
-    zig: &Done,
-    source: &Done,
-    tools: &Tools,
-    wasm: &Done,
-    libs: &Libs,
-) -> Result<Posix> {
+pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap, wasm: &Done) -> Result<Posix> {
+    let Bootstrap { zig, source, tools, libs, .. } = bootstrap;
     let layer = shop.recipe.join(LAYER);
     let mut key = Key::new("posix");
     key.text(&wasm.key);

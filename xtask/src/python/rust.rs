@@ -12,8 +12,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use super::bootstrap::Bootstrap;
 use super::packages::{Package, entry};
-use super::pins::{Pins, Profile};
+use super::pins::Pins;
 use super::toolchain::{Tools, copy_tree, unpack_tar};
 use super::workshop::{Bench, Done, Key, Leftover, Workshop, sorted};
 use super::{fetch, host, notices, wasmobj};
@@ -27,15 +28,10 @@ pub const TARGET: &str = "wasm32-wasip1";
 const FLAGS: &str = "-Ctarget-feature=+simd128,+bulk-memory";
 
 /// Builds the profile's packages of this kind.
-pub fn build(
-    shop: &mut Workshop,
-    pins: &Pins,
-    profile: Profile,
-    tools: &Tools,
-    native: &Done,
-) -> Result<Vec<Package>> {
+pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap) -> Result<Vec<Package>> {
+    let Bootstrap { pins, profile, native, tools, .. } = bootstrap;
     let mut packages = Vec::new();
-    for (name, recipe) in pins.rust.iter().filter(|(name, _)| pins.has(profile, name)) {
+    for (name, recipe) in pins.rust.iter().filter(|(name, _)| pins.has(*profile, name)) {
         let source = pins.source(name)?;
         let file = fetch::fetch(shop, source)?;
         let built = library(shop, pins, name, &file)?;

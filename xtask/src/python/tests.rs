@@ -229,11 +229,15 @@ fn a_damaged_result_is_not_used() {
         fs::write(path, text).expect("file");
     }
     let pins = Pins::read(&recipe().join("pins.toml")).expect("pins.toml");
+    let parts = finish::Parts {
+        module: library.join("module"),
+        library: library.clone(),
+        sites: Vec::new(),
+    };
     let build = || {
         let mut quiet = |_: &str| {};
         let mut shop = Workshop::new(&temp.0, &recipe(), &mut quiet).expect("workshop");
-        finish::assemble(&mut shop, &pins, &library.join("module"), &library, &[], &dist)
-            .expect("done");
+        finish::assemble(&mut shop, &pins, &parts, &dist).expect("done");
     };
     assert!(!finish::check(&dist).expect("absent"), "nothing is there yet");
     build();

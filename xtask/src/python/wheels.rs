@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use super::bootstrap::Bootstrap;
 use super::packages::{INSTALLED, covers, patch_installed};
-use super::pins::{Pins, Profile};
 use super::toolchain::copy_tree;
-use super::workshop::{Done, Key, Leftover, Workshop, sorted};
+use super::workshop::{Key, Leftover, Workshop, sorted};
 use super::{fetch, host};
 
 /// What of a package's folder goes to `/usr/local/bin`.
@@ -21,14 +21,10 @@ const BESIDE: &str = "beside";
 const CODE: &str = include_str!("wheels.rs");
 
 /// Unpacks the profile's wheels; what of each goes to site-packages.
-pub fn build(
-    shop: &mut Workshop,
-    pins: &Pins,
-    profile: Profile,
-    native: &Done,
-) -> Result<Vec<PathBuf>> {
+pub fn build(shop: &mut Workshop, bootstrap: &Bootstrap) -> Result<Vec<PathBuf>> {
+    let Bootstrap { pins, profile, native, .. } = bootstrap;
     let mut wheels = Vec::new();
-    for (name, leave_out) in pins.wheels.iter().filter(|(name, _)| pins.has(profile, name)) {
+    for (name, leave_out) in pins.wheels.iter().filter(|(name, _)| pins.has(*profile, name)) {
         let source = pins.source(name)?;
         let file = fetch::fetch(shop, source)?;
         let mut key = Key::new(name);
