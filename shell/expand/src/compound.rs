@@ -8,7 +8,7 @@ use sh_syntax::ast::{ArrayElement, Subscript, WordPart};
 use crate::env::Env;
 use crate::error::ExpandError;
 use crate::pathname::Late;
-use crate::subscript::{OwnedKey, subscript_key};
+use crate::subscript::subscript_text;
 use crate::tilde::Tilde;
 use crate::value::Str;
 use crate::word;
@@ -16,25 +16,23 @@ use crate::word;
 /// One element to assign, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompoundElement {
-    /// `None`: the place behind the element before (indexed arrays); for associative arrays a
-    /// word that nothing can be done with.
-    pub key: Option<OwnedKey>,
+    /// The subscript, expanded: of an indexed array still an expression. `None`: the place behind the element
+    /// before (indexed arrays); for associative arrays a word that nothing can be done with.
+    pub key: Option<Str>,
     /// `[key]+=value`
     pub append: bool,
     /// What to assign.
     pub value: Str,
 }
 
-/// Expands the elements of `name=(...)` (`name` is a base name). Elements without a key go through brace
-/// expansion, splitting and pathname expansion, those with one do not. For an associative
-/// array whose first element has no key, words are keys and values in turn; later ones without
-/// one cannot be assigned.
+/// Expands the elements of `name=(...)`. Elements without a key go through brace expansion, splitting
+/// and pathname expansion, those with one do not. For an associative array whose first element has no key, words are
+/// keys and values in turn; later ones without one cannot be assigned.
 ///
 /// # Errors
 /// Those of the expansions.
 pub fn compound_elements(
     env: &mut dyn Env,
-    name: &[u8],
     assoc: bool,
     elements: &[ArrayElement],
 ) -> Result<Vec<CompoundElement>, ExpandError> {
@@ -53,14 +51,12 @@ pub fn compound_elements(
             }
             continue;
         };
-        let (key, value) = match assoc {
-            true => (assoc_key(env, subscript)?, word::text(env, &element.value, Tilde::Never)?),
-            false => (
-                subscript_key(env, name, subscript)?,
-                word::expand_assignment_value(env, &element.value)?,
-            ),
+        let key = Some(subscript_text(env, subscript)?);
+        let value = match assoc {
+            true => word::text(env, &element.value, Tilde::Never)?,
+            false => word::expand_assignment_value(env, &element.value)?,
         };
-        out.push(CompoundElement { key: Some(key), append: element.append, value });
+        out.push(CompoundElement { key, append: element.append, value });
     }
     Ok(out)
 }
@@ -96,15 +92,6 @@ fn whole_parts(element: &ArrayElement) -> Vec<WordPart> {
     parts
 }
 
-/// A key as text whatever the variable is so far (`declare -A a=([x]=1)`).
-fn assoc_key(env: &mut dyn Env, subscript: &Subscript) -> Result<OwnedKey, ExpandError> {
-    Ok(OwnedKey::Name(match subscript {
-        Subscript::At => b"@".to_vec(),
-        Subscript::Star => b"*".to_vec(),
-        Subscript::Expr(expr) => word::text(env, &expr.word, Tilde::Never)?.to_vec(),
-    }))
-}
-
 /// `a=(key value key value)`: no splitting, a missing last value is empty. Later elements with a key
 /// are words like any other.
 fn pairs(
@@ -117,9 +104,8 @@ fn pairs(
         texts.push(word::one_field(env, &whole_parts(element), Tilde::Never)?.strip());
     }
     for pair in texts.chunks(2) {
-        let key = Some(OwnedKey::Name(pair[0].to_vec()));
         let value = pair.get(1).cloned().unwrap_or_default();
-        out.push(CompoundElement { key, append: false, value });
+        out.push(CompoundElement { key: Some(pair[0].clone()), append: false, value });
     }
     Ok(out)
 }

@@ -63,7 +63,9 @@ pub use pattern::{
     expand_arm_pattern, expand_pattern, expand_pattern_text, expand_pattern_traced, expand_regex,
 };
 pub use split::{Ifs, split_fields};
-pub use subscript::{OwnedKey, element_index, expand_key, subscript_key, subscript_text_key};
+pub use subscript::{
+    OwnedKey, element_index, expand_key, subscript_key, subscript_text, subscript_text_key,
+};
 pub use value::{Attributes, Str, Value};
 pub use word::{
     expand_assignment_value, expand_braces_into, expand_heredoc, expand_redirect_target,

@@ -78,6 +78,20 @@ pub fn expand_key(env: &mut dyn Env, word: &Word) -> Result<crate::value::Str, E
     word::text(env, word, Tilde::Never)
 }
 
+/// The text of a subscript, expanded, whatever it will mean.
+///
+/// # Errors
+/// Those of the expansions.
+pub fn subscript_text(
+    env: &mut dyn Env,
+    subscript: &Subscript,
+) -> Result<crate::value::Str, ExpandError> {
+    match subscript {
+        Subscript::Expr(expr) => expand_key(env, &expr.word),
+        Subscript::At | Subscript::Star => Ok(std::rc::Rc::new(subscript.text().to_vec())),
+    }
+}
+
 /// The index that such a text means: bash expands it once more.
 ///
 /// # Errors

@@ -3,35 +3,28 @@
 //! One engine: what differs is where the variable lives and which attributes are given.
 
 mod apply;
-pub(crate) mod compound;
 mod nameref;
+mod operand;
 pub(crate) mod print;
 
 use std::rc::Rc;
 
-use sh_expand::{Attributes, Cause, ExpandError, Reach, Site, Str};
+use sh_expand::{Attributes, ExpandError, Reach, Site, Str};
 
-use self::apply::{apply, assoc_instead};
+use self::apply::apply;
+use self::operand::Target;
 use self::print::flags;
 use super::Call;
 use crate::Shell;
 use crate::shell::Flow;
-use crate::state::assign::{is_name, split_reference};
-use crate::state::compound::Elements;
+use crate::state::assign::is_name;
 use crate::state::options::SetOpt;
-use crate::walk::Operand;
-
-/// The status inside the shell of an assignment that could not be, to others 1; a process that did
-/// nothing else ends with its last eight bits.
-pub(crate) const BAD_ASSIGNMENT: i32 = 0x104;
 
 /// Attributes to switch on and off, and how.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Request {
     pub(super) on: Attributes,
     pub(super) off: Attributes,
-    /// `-g`
-    pub(super) global: bool,
     /// `-I`: a local variable begins with what it hides.
     pub(super) inherit: bool,
 }
@@ -50,27 +43,6 @@ impl Declaration<'_> {
     pub(super) fn is_mark(&self) -> bool {
         matches!(self.command, b"export" | b"readonly")
     }
-
-    /// The same for one operand: for a mark the kind of an array counts where there is a value, and only one kind does.
-    fn for_operand(self, target: Option<&Target>) -> Self {
-        if !self.is_mark() {
-            return self;
-        }
-        let mut request = self.request;
-        let valued = target.is_some_and(|t| t.value.is_some());
-        request.on.assoc &= valued && !request.on.indexed;
-        request.on.indexed &= valued;
-        Declaration { request, ..self }
-    }
-
-    /// Whether an operand is of a form that can be declared: elements can be neither exported nor made readonly (their
-    /// arrays can).
-    fn takes(&self, t: &Target) -> bool {
-        match &t.subscript {
-            Some(sub) => !(self.is_mark() || sub.is_empty() && !t.value.is_some()),
-            None => true,
-        }
-    }
 }
 
 /// Where the variable is to live.
@@ -84,34 +56,6 @@ pub(super) enum Place {
     Top,
     /// The visible variable, wherever it is (`export`, `readonly`).
     Visible,
-}
-
-/// An operand taken apart.
-pub(super) struct Target {
-    pub(super) name: Vec<u8>,
-    pub(super) subscript: Option<Vec<u8>>,
-    pub(super) append: bool,
-    pub(super) value: Value,
-}
-
-impl Target {
-    /// The name and the subscript of an element.
-    fn element(&self) -> Option<(&[u8], &[u8])> {
-        self.subscript.as_ref().map(|subscript| (self.name.as_slice(), subscript.as_slice()))
-    }
-}
-
-/// What is assigned.
-pub(super) enum Value {
-    None,
-    Scalar(Str),
-    Elements(Elements),
-}
-
-impl Value {
-    pub(super) fn is_some(&self) -> bool {
-        !matches!(self, Value::None)
-    }
 }
 
 fn set_letter(a: &mut Attributes, letter: u8) -> bool {
@@ -142,10 +86,10 @@ pub(super) fn declare(shell: &mut Shell<'_>, call: &Call<'_>, place: Place) -> F
         Err(r) => return r,
     };
     let mut request = Request::default();
-    let (mut print, mut functions) = (false, None);
+    let (mut print, mut functions, mut global) = (false, None, false);
     for o in &p.options {
         match o.letter {
-            b'g' => request.global |= !o.plus,
+            b'g' => global |= !o.plus,
             b'I' => request.inherit = true,
             b'p' => print = true,
             b'f' => functions = functions.or(Some(false)),
@@ -155,7 +99,7 @@ pub(super) fn declare(shell: &mut Shell<'_>, call: &Call<'_>, place: Place) -> F
             }
         }
     }
-    let place = if request.global { Place::Global } else { place };
+    let place = if global { Place::Global } else { place };
     let d = Declaration { command: call.name(), place, request };
     if let Some(names) = functions {
         return of_functions(shell, p.operands, d, Functions { names, print });
@@ -306,7 +250,7 @@ fn of_functions(shell: &mut Shell<'_>, list: &[Str], d: Declaration<'_>, how: Fu
 
 /// Shows a function; whether that could be done.
 fn show_function(shell: &mut Shell<'_>, name: &Str, d: Declaration<'_>, how: Functions) -> bool {
-    if from_text(name).is_some_and(|t| t.value.is_some() && is_name(&t.name)) {
+    if Target::from_text(name).is_some_and(|t| t.value.is_some() && is_name(&t.name)) {
         shell.builtin_error(d.command, &[b"cannot use `-f' to make functions"]);
         return false;
     }
@@ -352,8 +296,8 @@ fn operands(shell: &mut Shell<'_>, call: &Call<'_>, first: usize, d: Declaration
             continue;
         }
         let target = match call.operands.iter().find(|o| o.index == i) {
-            Some(o) => Some(from_tree(o)),
-            None => from_text(text),
+            Some(o) => Some(Target::from_source(o)),
+            None => Target::from_text(text),
         };
         status = status.max(operand(shell, text, target, d)?);
     }
@@ -370,93 +314,36 @@ fn keep_options(shell: &mut Shell<'_>) {
 }
 
 /// Declares what one operand says, `text` taken apart as `target`; the operand's status.
-fn operand(shell: &mut Shell<'_>, text: &Str, target: Option<Target>, d: Declaration<'_>) -> Flow {
-    let d = d.for_operand(target.as_ref());
-    if d.request.on.nameref && !may_be_reference(shell, text, target.as_ref(), d) {
+fn operand(
+    shell: &mut Shell<'_>,
+    text: &Str,
+    target: Option<Target<'_>>,
+    mut d: Declaration<'_>,
+) -> Flow {
+    // Elements can be neither exported nor made readonly; their arrays can.
+    let takes = |t: &Target<'_>| is_name(&t.name) && !(d.is_mark() && t.subscript.is_some());
+    let Some(target) = target.filter(takes) else {
+        shell.builtin_error(d.command, &[b"`", text, b"': not a valid identifier"]);
         return Ok(1);
-    }
-    let Some(target) = target.filter(|t| is_name(&t.name) && d.takes(t)) else {
-        return Ok(not_a_name(shell, text, d));
     };
-    if d.request.on.indexed && d.request.on.assoc && shell.state.vars.get(&target.name).is_none() {
+    let on = &mut d.request.on;
+    if on.indexed && on.assoc {
         let message = b": cannot convert associative to indexed array";
         shell.builtin_error(d.command, &[&target.name, message]);
-        return match assoc_instead(shell, target, d) {
-            Ok(()) => Ok(1),
-            Err(e) => Err(shell.expansion_failed(e)),
-        };
+        return Ok(1);
     }
-    let traced = match &target.value {
-        Value::Scalar(value) if d.place == Place::Visible && shell.tracing() => {
-            let sign: &[u8] = if target.append { b"+=" } else { b"=" };
-            Some([&target.name, sign, &crate::xtrace::value_quote(value)].concat())
-        }
-        _ => None,
-    };
-    let assigns = target.value.is_some() && !hides_readonly(shell, &target, d.place);
-    let done = apply(shell, target, d);
-    if let Some(text) = traced
-        && done.as_ref().err().is_none_or(|e| e.reach() == Reach::Readonly)
-    {
-        shell.trace_text(&text);
+    if matches!(d.command, b"export" | b"readonly") && !target.value.is_some() {
+        // -a and -A tell what is assigned.
+        (on.indexed, on.assoc) = (false, false);
     }
-    match done {
+    match apply(shell, target, d) {
         Ok(()) => Ok(0),
-        Err(e) => operand_failed(shell, e, assigns, d),
+        Err(e) => operand_failed(shell, e, d),
     }
 }
 
-/// Whether a nameref can be made of an operand; if not, a message says why.
-fn may_be_reference(
-    shell: &mut Shell<'_>,
-    text: &[u8],
-    target: Option<&Target>,
-    d: Declaration<'_>,
-) -> bool {
-    if let Some((name, sub)) = target.and_then(Target::element) {
-        let message = b"]: reference variable cannot be an array";
-        shell.builtin_error(d.command, &[name, b"[", sub, message]);
-        return false;
-    }
-    if !text.is_empty() {
-        return true;
-    }
-    // To bash nothing refers to itself.
-    let in_function = shell.state.vars.function_level().is_some();
-    shell.builtin_error(
-        d.command,
-        &[match in_function {
-            true => b"warning: : circular name reference",
-            false => b": nameref variable self references not allowed",
-        }],
-    );
-    in_function
-}
-
-/// Complains of an operand that is no name; its status.
-fn not_a_name(shell: &mut Shell<'_>, text: &[u8], d: Declaration<'_>) -> i32 {
-    let marks = d.is_mark();
-    // Of an element the message has the name, of what is nothing at all the whole operand.
-    let named = from_text(text).filter(|t| marks && is_name(&t.name));
-    let element = named.as_ref().and_then(Target::element);
-    let end = match element {
-        Some((name, sub)) => name.len() + sub.len() + 2,
-        None => memchr::memchr(b'=', text).filter(|_| named.is_some()).unwrap_or(text.len()),
-    };
-    shell.builtin_error(d.command, &[b"`", &text[..end], b"': not a valid identifier"]);
-    match !marks || element.is_some() && end < text.len() {
-        true => BAD_ASSIGNMENT,
-        false => 1,
-    }
-}
-
-/// Reports that an operand could not be declared. `assigns`: it has a value for a variable that may be written.
-fn operand_failed(
-    shell: &mut Shell<'_>,
-    e: ExpandError,
-    assigns: bool,
-    d: Declaration<'_>,
-) -> Flow {
+/// Reports that an operand could not be declared.
+fn operand_failed(shell: &mut Shell<'_>, e: ExpandError, d: Declaration<'_>) -> Flow {
     let reach = e.reach();
     if crate::verdict::is_arithmetic(&e.cause) && matches!(reach, Reach::Command | Reach::Number) {
         shell.builtin_error(d.command, &[&e.message()]);
@@ -465,70 +352,37 @@ fn operand_failed(
     if !matches!(reach, Reach::Command | Reach::Readonly) {
         return Err(shell.expansion_failed(e));
     }
-    let marks = d.is_mark();
-    match marks || e.is_missing_element() {
-        true => shell.assignment_error(d.command, &e),
+    let is_refused = reach == Reach::Readonly;
+    match is_refused && d.is_mark() {
+        true => shell.tell(b"", &e),
         false => shell.tell(&[d.command, b": "].concat(), &e),
     }
-    let is_refused = reach == Reach::Readonly;
-    if is_refused && marks || e.is_missing_element() {
+    if is_refused && d.is_mark() {
         shell.refused()?;
+        let options = &shell.state.options;
+        if options.has(SetOpt::Posix) && !options.is_interactive() {
+            // An assignment error of a special builtin (POSIX XCU 2.8.1).
+            return Err(shell.ends_with(1));
+        }
     }
-    let options = &shell.state.options;
-    if is_refused && marks && options.has(SetOpt::Posix) && !options.is_interactive() {
-        return Err(shell.ends_with(1));
+    Ok(1)
+}
+
+/// Only one of the case attributes holds; asking for two at once gives none.
+fn set_cases(attrs: &mut Attributes, q: Request) {
+    let cases = u8::from(q.on.lowercase) + u8::from(q.on.uppercase) + u8::from(q.on.capitalize);
+    if cases > 0 {
+        attrs.lowercase = q.on.lowercase && cases == 1;
+        attrs.uppercase = q.on.uppercase && cases == 1;
+        attrs.capitalize = q.on.capitalize && cases == 1;
     }
-    let wrong_kind = matches!(
-        *e.cause,
-        Cause::Conversion { .. }
-            | Cause::Destruction(_)
-            | Cause::ListToMember(_)
-            | Cause::ArrayAsReference(_)
-    );
-    let reference = (d.request.on.nameref || d.request.off.nameref) && is_refused;
-    Ok(if assigns && !wrong_kind && !reference { BAD_ASSIGNMENT } else { 1 })
+    attrs.lowercase &= !q.off.lowercase;
+    attrs.uppercase &= !q.off.uppercase;
+    attrs.capitalize &= !q.off.capitalize;
 }
 
 /// Whether the running function has a variable of that name.
 fn is_own(shell: &Shell<'_>, name: &[u8]) -> bool {
     let vars = &shell.state.vars;
     vars.get(name).is_some_and(|v| Some(v.level) == vars.function_level())
-}
-
-/// Whether a local variable would hide a global one that is readonly.
-fn hides_readonly(shell: &Shell<'_>, target: &Target, place: Place) -> bool {
-    let visible = shell.state.vars.get(&target.name);
-    place == Place::Local && visible.is_some_and(|v| v.level == 0 && v.attrs.readonly)
-}
-
-fn from_tree(o: &Operand<'_>) -> Target {
-    let a = o.assignment;
-    let value = Value::Scalar(o.value.clone());
-    Target { name: a.name.to_vec(), subscript: None, append: a.append, value }
-}
-
-fn from_text(text: &[u8]) -> Option<Target> {
-    let Some(eq) = memchr::memchr(b'=', text) else {
-        let (name, sub) = split_reference(text);
-        let (name, subscript) = (name.to_vec(), sub.map(<[u8]>::to_vec));
-        return Some(Target { name, subscript, append: false, value: Value::None });
-    };
-    // A subscript may itself hold `=`.
-    let (name, subscript, rest) = match memchr::memchr(b'[', &text[..eq]) {
-        Some(open) => {
-            let inside = &text[open + 1..];
-            let close = sh_expand::closing_bracket(inside)?;
-            (&text[..open], Some(inside[..close].to_vec()), &inside[close + 1..])
-        }
-        None => {
-            let end = if text[..eq].ends_with(b"+") { eq - 1 } else { eq };
-            (&text[..end], None, &text[end..])
-        }
-    };
-    let (append, value) = match rest.strip_prefix(b"+") {
-        Some(rest) => (true, rest),
-        None => (false, rest),
-    };
-    let value = Value::Scalar(Rc::new(value.strip_prefix(b"=")?.to_vec()));
-    Some(Target { name: name.to_vec(), subscript, append, value })
 }

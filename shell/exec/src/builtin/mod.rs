@@ -67,9 +67,6 @@ use crate::shell::Flow;
 use crate::state::options::SetOpt;
 use crate::walk::Operand;
 
-pub(crate) use declare::BAD_ASSIGNMENT;
-pub(crate) use declare::compound::assign_operand;
-
 pub(crate) use opts::Parsed;
 
 /// The words of a builtin's call.

@@ -18,10 +18,8 @@ pub(super) type Result<T> = std::result::Result<T, ExpandError>;
 pub(crate) const MAX_NAMEREFS: usize = 8;
 
 /// `a[1]=(...)`
-pub(crate) fn list_to_member(a: &Assignment) -> ExpandError {
-    let place = a.raw.split(|c| *c == b'=').next().unwrap_or_default();
-    let place = place.strip_suffix(b"+").unwrap_or(place);
-    Cause::ListToMember(place.to_vec()).into()
+pub(crate) fn list_to_member(name: &[u8], subscript: &[u8]) -> ExpandError {
+    Cause::ListToMember([name, &bracketed(subscript)].concat()).into()
 }
 
 fn readonly(name: &[u8]) -> ExpandError {
@@ -407,8 +405,8 @@ impl Shell<'_> {
                 self.assign_scalar_to(&a.name, a.subscript.as_ref(), a.append, value)
             }
             AssignValue::Array(elements) => {
-                if a.subscript.is_some() {
-                    return Err(list_to_member(a));
+                if let Some(subscript) = &a.subscript {
+                    return Err(list_to_member(&a.name, subscript.text()));
                 }
                 if self.tracing() {
                     self.trace_assignment(a, None);

@@ -12,7 +12,7 @@ use sh_syntax::ast::{
 use super::before::SCOPED;
 use crate::Shell;
 
-use crate::builtin::{BAD_ASSIGNMENT, Call, assign_operand};
+use crate::builtin::Call;
 use crate::command::Found;
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::is_name;
@@ -20,12 +20,12 @@ use crate::state::here::Context;
 use crate::state::options::SetOpt;
 use crate::state::vars::ScopeKind;
 
-/// A scalar assignment without subscript among the operands of a declaration builtin, with its
-/// expanded value.
+/// An assignment among the operands of a declaration builtin, but for those to elements, which it gets as text.
 pub struct Operand<'c> {
     /// Its index in `argv`.
     pub index: usize,
     pub assignment: &'c Assignment,
+    /// Of a scalar the expanded value.
     pub value: Str,
 }
 
@@ -124,14 +124,12 @@ impl Shell<'_> {
     pub(crate) fn expand_words<'c>(&mut self, s: &'c SimpleCommand) -> Result<Words<'c>, Unwind> {
         let mut out = Words { argv: Vec::with_capacity(s.words.len()), operands: Vec::new() };
         let mut late = Late::default();
-        for (at, w) in s.words.iter().enumerate() {
+        for w in &s.words {
             let r = match w {
                 CommandWord::Word(word) => {
                     sh_expand::expand_word_into(self, word, &mut out.argv, &mut late)
                 }
-                CommandWord::Assignment(a) => {
-                    self.expand_operand(a, &s.words[..at], &mut out, &mut late)
-                }
+                CommandWord::Assignment(a) => self.expand_operand(a, &mut out, &mut late),
             };
             if let Err(e) = r {
                 return Err(self.expansion_failed(e));
@@ -153,7 +151,6 @@ impl Shell<'_> {
     fn expand_operand<'c>(
         &mut self,
         a: &'c Assignment,
-        before: &[CommandWord],
         out: &mut Words<'c>,
         late: &mut Late,
     ) -> Result<(), sh_expand::ExpandError> {
@@ -170,30 +167,30 @@ impl Shell<'_> {
             }
         }
         let index = out.argv.len();
-        let mut head = match (&a.value, &a.subscript) {
-            // Text to the builtin, which finds the end of the subscript and expands it once more.
-            (AssignValue::Scalar(_), Some(subscript)) => {
-                let sign: &[u8] = if a.append { b"+=" } else { b"=" };
-                let key = self.subscript_text(subscript)?;
-                [a.name.as_ref(), b"[", key.as_slice(), b"]", sign].concat()
-            }
-            (AssignValue::Scalar(word), None) => a.raw[..a.raw.len() - word.raw.len()].to_vec(),
-            (AssignValue::Array(_), _) => Vec::new(),
-        };
         let value = match &a.value {
             AssignValue::Scalar(word) => {
+                // An element is text to the builtin, which finds the end of the subscript and expands it once more.
+                let mut text = match &a.subscript {
+                    Some(subscript) => {
+                        let key = sh_expand::subscript_text(self, subscript)?;
+                        let sign: &[u8] = if a.append { b"+=" } else { b"=" };
+                        [a.name.as_ref(), b"[", key.as_slice(), b"]", sign].concat()
+                    }
+                    None => a.raw[..a.raw.len() - word.raw.len()].to_vec(),
+                };
                 let value = sh_expand::expand_assignment_value(self, word)?;
-                head.extend_from_slice(&value);
-                out.argv.push(Rc::new(head));
+                text.extend_from_slice(&value);
+                out.argv.push(Rc::new(text));
                 value
             }
-            AssignValue::Array(elements) => {
-                assign_operand(self, &out.argv, before, a, elements)?;
+            // Its words are expanded by the builtin, whose options say how.
+            AssignValue::Array(_) => {
+                self.trace_assignment(a, None);
                 out.argv.push(Rc::new(a.name.to_vec()));
-                return Ok(());
+                Str::default()
             }
         };
-        if a.subscript.is_none() {
+        if a.subscript.is_none() || matches!(a.value, AssignValue::Array(_)) {
             out.operands.push(Operand { index, assignment: a, value });
         }
         Ok(())
@@ -403,7 +400,6 @@ impl Shell<'_> {
                 match self.run_builtin(b, &call) {
                     // Of a builtin alone in its subshell bash takes no notice how it was left.
                     Err(Unwind::Abandon(_) | Unwind::Discard(_)) if alone => Ok(1),
-                    Ok(BAD_ASSIGNMENT) => Ok(if alone { BAD_ASSIGNMENT & 0xff } else { 1 }),
                     r => r,
                 }
             }

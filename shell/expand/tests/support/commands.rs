@@ -5,8 +5,8 @@ use std::rc::Rc;
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{
     Env, ExpandError, Key, Late, OwnedKey, Reach, Str, Value, arith, compound_elements,
-    expand_assignment_value, expand_heredoc, expand_pattern, expand_single, expand_word_into,
-    expand_words, subscript_key, subscript_text_key,
+    element_index, expand_assignment_value, expand_heredoc, expand_pattern, expand_single,
+    expand_word_into, expand_words, subscript_key, subscript_text_key,
 };
 use sh_syntax::ast::*;
 
@@ -339,7 +339,7 @@ impl Shell {
             }
             AssignValue::Array(elements) => {
                 let assoc = self.attributes(&name).assoc;
-                let elements = compound_elements(self, &name, assoc, elements)?;
+                let elements = compound_elements(self, assoc, elements)?;
                 if !assignment.append {
                     let empty = match assoc {
                         true => Value::Assoc(Rc::new(AssocArray::new())),
@@ -353,11 +353,13 @@ impl Shell {
                 };
                 for element in elements {
                     match &element.key {
+                        Some(key) if assoc => {
+                            self.set_element(&name, Key::Name(key), element.value)?;
+                        }
                         Some(key) => {
-                            self.set_element(&name, key.as_key(), element.value)?;
-                            if let OwnedKey::Index(index) = key {
-                                next = index + 1;
-                            }
+                            let index = element_index(self, key)?;
+                            self.set_element(&name, Key::Index(index), element.value)?;
+                            next = index + 1;
                         }
                         None if assoc => {}
                         None => {

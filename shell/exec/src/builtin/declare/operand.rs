@@ -1,0 +1,79 @@
+//! Operands of `declare` and its kin: `name`, `name=value`, `name[subscript]=value`, `name=(...)`.
+
+use std::rc::Rc;
+
+use sh_expand::{CompoundElement, Str};
+use sh_syntax::ast::{ArrayElement, AssignValue};
+
+use crate::state::assign::split_reference;
+use crate::walk::Operand;
+
+/// An operand taken apart.
+pub(super) struct Target<'c> {
+    pub(super) name: Vec<u8>,
+    pub(super) subscript: Option<Vec<u8>>,
+    /// `+=`
+    pub(super) append: bool,
+    pub(super) value: Value<'c>,
+}
+
+/// What is assigned.
+pub(super) enum Value<'c> {
+    None,
+    Scalar(Str),
+    /// `(...)`: how its words are expanded depends on the array's kind.
+    List(&'c [ArrayElement]),
+    /// The same, expanded.
+    Elements(Vec<CompoundElement>),
+}
+
+impl Value<'_> {
+    pub(super) fn is_some(&self) -> bool {
+        !matches!(self, Value::None)
+    }
+
+    /// Whether it is for a whole array.
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self, Value::List(_) | Value::Elements(_))
+    }
+}
+
+impl<'c> Target<'c> {
+    /// An operand that is an assignment in the source.
+    pub(super) fn from_source(o: &Operand<'c>) -> Target<'c> {
+        let a = o.assignment;
+        let value = match &a.value {
+            AssignValue::Scalar(_) => Value::Scalar(o.value.clone()),
+            AssignValue::Array(elements) => Value::List(elements),
+        };
+        let subscript = a.subscript.as_ref().map(|subscript| subscript.text().to_vec());
+        Target { name: a.name.to_vec(), subscript, append: a.append, value }
+    }
+
+    /// An operand that is a word; `None`: its subscript has no end.
+    pub(super) fn from_text(text: &[u8]) -> Option<Target<'c>> {
+        let Some(eq) = memchr::memchr(b'=', text) else {
+            let (name, sub) = split_reference(text);
+            let (name, subscript) = (name.to_vec(), sub.map(<[u8]>::to_vec));
+            return Some(Target { name, subscript, append: false, value: Value::None });
+        };
+        // A subscript may itself hold `=`.
+        let (name, subscript, rest) = match memchr::memchr(b'[', &text[..eq]) {
+            Some(open) => {
+                let inside = &text[open + 1..];
+                let close = sh_expand::closing_bracket(inside)?;
+                (&text[..open], Some(inside[..close].to_vec()), &inside[close + 1..])
+            }
+            None => {
+                let end = if text[..eq].ends_with(b"+") { eq - 1 } else { eq };
+                (&text[..end], None, &text[end..])
+            }
+        };
+        let (append, value) = match rest.strip_prefix(b"+") {
+            Some(rest) => (true, rest),
+            None => (false, rest),
+        };
+        let value = Value::Scalar(Rc::new(value.strip_prefix(b"=")?.to_vec()));
+        Some(Target { name: name.to_vec(), subscript, append, value })
+    }
+}
