@@ -7,7 +7,6 @@ use sh_syntax::ast::{
     AndOr, Command, CommandKind, Cond, For, HereDoc, List, Pipeline, Redirect, RedirectFd,
     RedirectOp, RedirectTarget,
 };
-use sh_syntax::error::ErrorKind;
 use sh_syntax::parse::{Aliases, ParseOptions, Parser};
 
 use crate::report::{
@@ -69,10 +68,7 @@ impl<'n> Walk<'n> {
                         let context = self.context.clone();
                         self.report.errors.push(Error { line, message: message.to_vec(), context });
                     }
-                    // Only after this error does a shell read on.
-                    if e.kind != ErrorKind::Array {
-                        return;
-                    }
+                    return;
                 }
             }
         }

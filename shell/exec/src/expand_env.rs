@@ -148,11 +148,6 @@ impl Env for Shell<'_> {
                 false => Reach::Command,
             }));
         }
-        if sub.reread
-            && let Some(text) = &sub.source
-        {
-            self.reread(text, sub.backquoted)?;
-        }
         match self.substitute(sub) {
             Ok(out) => Ok(out),
             Err(unwind) => {
@@ -163,9 +158,6 @@ impl Env for Shell<'_> {
     }
 
     fn process_sub(&mut self, sub: &Rc<ProcessSub>) -> Result<Vec<u8>, ExpandError> {
-        if let Some(text) = &sub.source {
-            self.reread(text, false)?;
-        }
         self.start_process_sub(sub)
     }
 

@@ -3,11 +3,10 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use sh_syntax::ast::List;
-use sh_syntax::error::{ErrorKind, SyntaxError};
+use sh_syntax::error::SyntaxError;
 use sh_syntax::parse::{Aliases, Input, ParseOptions, Parser};
 
 use crate::Shell;
@@ -29,7 +28,7 @@ pub struct Text<'t> {
 /// What the text is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextKind {
-    /// The script itself: some syntax errors leave the status of the command before.
+    /// The script itself.
     Script,
     /// The same, given by `-c`.
     CommandString,
@@ -63,6 +62,15 @@ impl TextKind {
         })
     }
 
+    /// What the table of verdicts calls its place.
+    fn place(self) -> Place {
+        match self {
+            TextKind::Script | TextKind::CommandString => Place::Script,
+            TextKind::Eval | TextKind::Commands | TextKind::Substitution => Place::Text,
+            TextKind::Action(_) => Place::Action,
+        }
+    }
+
     /// What its commands are within, besides what the caller has entered.
     fn context(self) -> Option<Context> {
         match self {
@@ -91,15 +99,6 @@ impl Mentions {
         self.commands = self.commands || has(b"BASH_COMMAND");
         self.aliases = self.aliases || has(b"expand_aliases");
     }
-}
-
-/// How a text ended that did not parse.
-#[derive(Debug)]
-pub(crate) struct SyntaxFailed {
-    /// A POSIX shell ends with it.
-    ends: bool,
-    /// `$?` in the action of a RETURN trap.
-    pub seen: i32,
 }
 
 struct AliasView<'a>(&'a BTreeMap<Vec<u8>, Rc<[u8]>>);
@@ -174,28 +173,15 @@ impl Shell<'_> {
         o.expand_aliases = self.state.options.shopt(ShOpt::ExpandAliases);
     }
 
-    /// Reports a syntax error as bash does; a shell that `exits` on errors does so behind the first line.
-    pub(crate) fn syntax_error(&mut self, e: &SyntaxError, name: Option<&str>, exits: bool) {
+    /// Reports a syntax error.
+    pub(crate) fn syntax_error(&mut self, e: &SyntaxError, name: Option<&str>) {
         let mut prefix = self.message_name().to_vec();
         prefix.extend_from_slice(b": ");
         if let Some(n) = name {
             prefix.extend_from_slice(n.as_bytes());
             prefix.extend_from_slice(b": ");
         }
-        let mut text = e.render(&prefix);
-        if exits && let Some(end) = memchr::memchr(b'\n', &text) {
-            text.truncate(end + 1);
-        }
-        self.err(&text);
-    }
-
-    /// Whether a text of `eval`, `.` or an action that did not parse ends the shell.
-    pub(crate) fn ends_shell(&self, failed: &SyntaxFailed) -> bool {
-        let options = &self.state.options;
-        failed.ends
-            && !self.state.here.command_builtin
-            && options.has(SetOpt::Posix)
-            && !options.is_interactive()
+        self.err(&e.render(&prefix));
     }
 
     /// Whether `set -e` holds here and now.
@@ -269,53 +255,23 @@ impl Shell<'_> {
                     Err(u) => return Err(u),
                 },
                 Err(e) => {
-                    self.syntax_error(&e, text.kind.blamed(), self.exits_on_errors());
-                    match self.after_syntax_error(&e, self.place(text.kind)) {
-                        ControlFlow::Continue(then) => status = then,
-                        ControlFlow::Break(flow) => return flow,
-                    }
+                    self.syntax_error(&e, text.kind.blamed());
+                    return self.after_syntax_error(text.kind.place());
                 }
             }
         }
     }
 
-    /// What happens after a syntax error that was reported: the status to go on with, or how the text ends.
-    fn after_syntax_error(&mut self, e: &SyntaxError, place: Place) -> ControlFlow<Flow, i32> {
-        if e.kind == ErrorKind::Array {
-            self.state.status = 1;
-        }
-        ControlFlow::Break(match syntax_verdict(e, place, &self.mode()) {
-            AfterSyntax::GoOn(status) => {
-                self.state.status = status;
-                return ControlFlow::Continue(status);
-            }
-            AfterSyntax::Unwind(unwind) => Err(unwind),
-            AfterSyntax::Leave(status) => Err(self.exit_here(status)),
-            AfterSyntax::Exit { status, shown } => {
-                self.leaving.bad_syntax = shown;
-                Err(Unwind::Exit(status))
-            }
-            AfterSyntax::End { status, seen, ends } => {
-                // Behind another command of the text no POSIX shell ends.
-                let ends = ends && self.state.text_begun;
-                // Nobody is around standard input to ask.
-                let asked = place != Place::Stdin;
-                self.leaving.syntax_failed = asked.then_some(SyntaxFailed { ends, seen });
-                self.state.status = status;
-                Ok(status)
-            }
-        })
-    }
-
-    /// What the table of verdicts calls the place of a text.
-    fn place(&self, kind: TextKind) -> Place {
-        // An action that no `eval` or the like is around of is as the script itself.
-        let action = self.state.here.action && self.state.here.depth == 1;
-        match kind {
-            TextKind::Script | TextKind::CommandString => Place::Script,
-            TextKind::Action(Some(Trap::Exit)) => Place::Text,
-            _ if action => Place::Action,
-            _ => Place::Text,
+    /// Acts on a syntax error that was reported: how the text ends.
+    fn after_syntax_error(&mut self, place: Place) -> Flow {
+        const STATUS: i32 = 2;
+        self.state.status = STATUS;
+        let spares = self.state.here.command_builtin && !self.exits_on_errors();
+        match syntax_verdict(place, &self.mode()) {
+            AfterSyntax::GoOn | AfterSyntax::End => Ok(STATUS),
+            // `command eval` is no special builtin.
+            AfterSyntax::Exit if spares => Ok(STATUS),
+            AfterSyntax::Exit => Err(self.exit_here(STATUS)),
         }
     }
 
@@ -381,10 +337,11 @@ impl Shell<'_> {
                     }
                 },
                 Err(e) => {
-                    self.syntax_error(&e, None, self.exits_on_errors());
-                    match self.after_syntax_error(&e, Place::Stdin) {
-                        ControlFlow::Continue(then) => status = then,
-                        ControlFlow::Break(flow) => break flow,
+                    self.syntax_error(&e, None);
+                    let place = if interactive { Place::Prompt } else { Place::Script };
+                    match self.after_syntax_error(place) {
+                        Ok(then) if interactive => status = then,
+                        flow => break flow,
                     }
                 }
             }

@@ -11,7 +11,7 @@ use sh_syntax::error::SyntaxError;
 use crate::budget::{Budget, Limits};
 use crate::command::{ChildEnv, Children};
 use crate::io::{Collected, FdTable};
-use crate::run::{Mentions, SyntaxFailed};
+use crate::run::Mentions;
 use crate::signals::Signals;
 use crate::state::State;
 use crate::state::calls::Frame;
@@ -85,10 +85,6 @@ pub struct Shell<'a> {
 pub(crate) struct Leaving {
     /// How a substitution ended the shell, while expansion passes the news on.
     pub interrupted: Option<Unwind>,
-    /// How the last text that was run ended, if it did not parse.
-    pub syntax_failed: Option<SyntaxFailed>,
-    /// The shell ends because of a syntax error that shows in the status its EXIT trap sees.
-    pub bad_syntax: bool,
     /// An error left `eval` or `.` in this subshell, and bash the functions in there only.
     pub text: bool,
     /// `exec` without a command has run: the redirections around it stay.

@@ -18,29 +18,22 @@ impl Shell<'_> {
         let status = self.state.status;
         let pipe: PipeStatus = self.state.pipe_status.clone();
         let line = self.state.line;
-        let text_begun = self.state.text_begun;
         let text = Text { text: action, line, kind: TextKind::Action(trap) };
         let r = self.within(Context::Action { trap, status }, |s| s.run_text(text));
-        self.state.text_begun = text_begun;
         self.state.line = line;
         let last = self.state.status;
         self.state.status = status;
         self.state.pipe_status = pipe;
-        match self.leaving.syntax_failed.take() {
-            // As `eval` or `.` is what runs.
-            Some(failed) if self.ends_shell(&failed) => Err(self.ends_with(2)),
-            _ => r.map(|_| last),
-        }
+        r.map(|_| last)
     }
 
     /// The EXIT trap, once; the status to end with.
     pub(crate) fn run_exit_trap(&mut self, status: i32) -> i32 {
-        let bad_syntax = std::mem::take(&mut self.leaving.bad_syntax);
         let Some(action) = self.state.traps.get(traps::EXIT).cloned() else { return status };
         if action.is_empty() || self.state.here.exit_trap == ExitTrap::Never {
             return status;
         }
-        self.state.status = if bad_syntax { crate::verdict::syntax::BAD_SYNTAX } else { status };
+        self.state.status = status;
         self.state.traps.set_exit_status(None);
         self.state.command.enter_exit_trap();
         // Bash counts the lines of this action from 1.

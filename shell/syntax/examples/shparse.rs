@@ -68,15 +68,7 @@ fn main() -> std::io::Result<()> {
             Err(e) => {
                 out.flush()?;
                 std::io::stderr().write_all(&e.render(b"bash: "))?;
-                let code = match e.kind {
-                    sh_syntax::error::ErrorKind::Nested
-                    | sh_syntax::error::ErrorKind::Grammar
-                    | sh_syntax::error::ErrorKind::Unclosed => 2,
-                    sh_syntax::error::ErrorKind::Conditional => 0,
-                    sh_syntax::error::ErrorKind::Array
-                    | sh_syntax::error::ErrorKind::Substitution => 1,
-                };
-                std::process::exit(code);
+                std::process::exit(2);
             }
         }
     }

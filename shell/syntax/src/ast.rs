@@ -425,8 +425,6 @@ pub struct CommandSub {
     /// Text that does not parse as a whole: it is run command by command, so that
     /// what stands before the error takes effect.
     pub source: Option<Text>,
-    /// `source` may not parse any more, which abandons the command before any of it takes effect.
-    pub reread: bool,
     pub line: u32,
 }
 
@@ -436,8 +434,6 @@ pub struct ProcessSub {
     /// `<(...)`: the command's output is read from the path.
     pub read: bool,
     pub body: List,
-    /// The body as text that does not parse any more, which abandons the command.
-    pub source: Option<Text>,
 }
 
 /// A parameter expansion.

@@ -26,8 +26,6 @@ pub struct SyntaxError {
     pub more: Vec<(u32, Text)>,
     /// The input ended where more could have made it right.
     pub incomplete: bool,
-    /// What bash does after reporting it.
-    pub kind: ErrorKind,
 }
 
 /// What is wrong with a text.
@@ -51,7 +49,7 @@ pub enum Cause {
     FewExpressions,
     /// The head of `for ((` has more than three expressions.
     ManyExpressions,
-    /// The head of `for ((` has no `))`, of which bash says nothing.
+    /// The head of `for ((` has no `))`.
     OpenFor,
     /// An expansion that is none, found when the text is expanded.
     BadSubstitution(Text),
@@ -79,7 +77,7 @@ impl Cause {
             }
             Cause::FewExpressions => b"syntax error: arithmetic expression required".to_vec(),
             Cause::ManyExpressions => b"syntax error: `;' unexpected".to_vec(),
-            Cause::OpenFor => Vec::new(),
+            Cause::OpenFor => b"syntax error: no `))' behind `for (('".to_vec(),
             Cause::BadSubstitution(text) => [&**text, b": bad substitution"].concat(),
             Cause::NoClosing { close, text } => {
                 let close = closing(*close);
@@ -97,37 +95,7 @@ pub fn closing(close: u8) -> Cow<'static, [u8]> {
     }
 }
 
-/// What bash does after a syntax error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ErrorKind {
-    /// The script ends with status 2; so do `eval` and `.`.
-    #[default]
-    Grammar,
-    /// The input ended inside quotes or brackets: the script ends with the status of the last
-    /// command, or with 2 if that is 0; `eval` and `.` return 2.
-    Unclosed,
-    /// An error inside `[[ ]]` or in the head of `for ((`: the script ends as if its input had ended
-    /// there, with the status of the last command; `eval` and `.` return 2. There may be no
-    /// message at all.
-    Conditional,
-    /// The same within a command substitution: the script ends with the status of the last
-    /// command, or with 1 if that is 0; `eval` and `.` end the shell so.
-    Substitution,
-    /// Another error within a command substitution: the script ends with status 2, `eval` and
-    /// `.` end the shell with 1.
-    Nested,
-    /// An error inside `name=(...)`: the line is dropped, the status is 1 and reading goes on
-    /// with the next line, in `eval` and `.`, too.
-    Array,
-}
-
 impl SyntaxError {
-    /// The head of `for ((` does not have three expressions: in `eval` and `.` this does not end a
-    /// POSIX shell.
-    pub fn is_in_arith_for(&self) -> bool {
-        matches!(self.cause, Cause::FewExpressions | Cause::ManyExpressions)
-    }
-
     /// The parser's own limit was hit, not the grammar.
     pub fn is_limit(&self) -> bool {
         self.cause == Cause::TooDeep

@@ -11,7 +11,6 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         Err(r) => return r,
     };
     let args = p.operands;
-    shell.state.text_begun = true;
     let joined;
     let text: &[u8] = match args {
         [] => return Ok(0),
@@ -26,8 +25,5 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let r = shell.keeping_command(|s| s.run_text(text));
     shell.leaves_text(&r);
     shell.state.line = line;
-    match shell.leaving.syntax_failed.take() {
-        Some(failed) if shell.ends_shell(&failed) => Err(shell.ends_with(2)),
-        _ => r,
-    }
+    r
 }

@@ -92,19 +92,13 @@ fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args:
     // The file does not see the DEBUG trap, unless it is to be inherited (bash manual, `.`).
     let traced = shell.state.options.has(SetOpt::FuncTrace);
     let debug = if traced { None } else { shell.state.traps.take_debug() };
-    shell.state.text_begun = true;
     let r = shell.keeping_command(|s| s.run_text(Text { text, line: 1, kind: TextKind::Commands }));
     if shell.leaves_text(&r) {
         return r;
     }
-    let mut r = match (r, shell.leaving.syntax_failed.take()) {
-        (Ok(_), Some(failed)) if shell.ends_shell(&failed) => Err(shell.ends_with(2)),
-        (Ok(status), Some(failed)) => {
-            shell.state.status = failed.seen;
-            Ok(status)
-        }
-        (Err(Unwind::Return(s)), _) => Ok(s),
-        (other, _) => other,
+    let mut r = match r {
+        Err(Unwind::Return(s)) => Ok(s),
+        other => other,
     };
     // The action sees the file's parameters, but stands outside of it.
     shell.state.calls.pop();

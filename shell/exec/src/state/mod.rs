@@ -127,8 +127,6 @@ pub struct State {
     pub(crate) here: Here,
     /// `BASH_COMMAND`
     pub command: CommandText,
-    /// No command with a name has run since `eval` or `.` began last: a syntax error in the text ends a POSIX shell.
-    pub text_begun: bool,
     /// What `ulimit` set: soft and hard limit by letter.
     ulimits: Rc<BTreeMap<u8, (u64, u64)>>,
     /// What `complete` was told, by command.
@@ -162,7 +160,6 @@ impl State {
             umask: box_sys::meta::umask(),
             here: Here::default(),
             command: CommandText::default(),
-            text_begun: false,
             ulimits: Rc::default(),
             completions: Rc::default(),
         }
@@ -199,7 +196,6 @@ impl State {
             completions: _,
             // The redirections around it are left with it where an error abandons it.
             outer_fds: _,
-            text_begun: _,
         } = self;
         traps.enter_subshell(options.has(SetOpt::ErrTrace), options.has(SetOpt::FuncTrace));
         options.put(SetOpt::Monitor, false);

@@ -130,7 +130,6 @@ fn shipped(state: &State, code: List, around: Around) -> Shipped {
         jobs: _,
         random: _,
         // Of a text under way here.
-        text_begun: _,
         // Nobody asks for them there.
         completions: _,
     } = state;

@@ -1,11 +1,9 @@
 //! One test for each row of the tables; `shell/cli/tests/cases/verdicts.sh` has what bash does.
 
 use sh_expand::{Asked, Cause, ExpandError, Reach, Site};
-use sh_syntax::error::{Cause as Odd, ErrorKind, SyntaxError};
 
-use super::syntax::{AfterSyntax, BAD_SYNTAX, Place, syntax_verdict};
+use super::syntax::{AfterSyntax, Place, syntax_verdict};
 use super::{Assigning, Before, Mode, Verdict, assigning, verdict};
-use crate::shell::Unwind;
 
 const SCRIPT: Mode = Mode {
     posix: false,
@@ -169,70 +167,16 @@ fn assignments_of_builtins() {
     assert_eq!(assigning(&ExpandError::not_an_identifier(b"1")), Assigning::Fail);
 }
 
-fn syntax(kind: ErrorKind, place: Place, mode: Mode) -> AfterSyntax {
-    let cause = Odd::UnexpectedEnd;
-    let e = SyntaxError { cause, line: 1, more: Vec::new(), incomplete: false, kind };
-    syntax_verdict(&e, place, &mode)
-}
-
 #[test]
-fn arrays() {
-    let array = |place, mode| syntax(ErrorKind::Array, place, mode);
-    assert_eq!(array(Place::Stdin, PROMPT), AfterSyntax::GoOn(1));
-    assert_eq!(array(Place::Stdin, FAILED), AfterSyntax::GoOn(1));
-    let end = AfterSyntax::End { status: 2, seen: BAD_SYNTAX, ends: true };
-    assert_eq!(array(Place::Stdin, ERREXIT), end);
-    assert_eq!(array(Place::Script, ERREXIT), AfterSyntax::Unwind(Unwind::Exit(2)));
-    assert_eq!(array(Place::Script, POSIX), AfterSyntax::Unwind(Unwind::Exit(1)));
-    assert_eq!(array(Place::Stdin, POSIX), AfterSyntax::Unwind(Unwind::Exit(1)));
-    let string = Mode { command_string: true, ..POSIX };
-    assert_eq!(array(Place::Script, string), AfterSyntax::Unwind(Unwind::Exit(127)));
-    let subshell = Mode { subshell: true, ..SCRIPT };
-    assert_eq!(array(Place::Text, subshell), AfterSyntax::Unwind(Unwind::Discard(1)));
-    assert_eq!(array(Place::Text, FAILED), AfterSyntax::GoOn(1));
-}
-
-#[test]
-fn at_the_prompt() {
-    assert_eq!(syntax(ErrorKind::Grammar, Place::Stdin, PROMPT), AfterSyntax::GoOn(2));
-}
-
-#[test]
-fn texts_with_errexit() {
-    assert_eq!(syntax(ErrorKind::Grammar, Place::Text, ERREXIT), AfterSyntax::Leave(2));
-    assert_eq!(syntax(ErrorKind::Nested, Place::Action, ERREXIT), AfterSyntax::Leave(2));
-}
-
-#[test]
-fn within_substitutions() {
-    let exit = |status, shown| AfterSyntax::Exit { status, shown };
-    assert_eq!(
-        syntax(ErrorKind::Nested, Place::Script, STRING),
-        AfterSyntax::Unwind(Unwind::Exit(127))
-    );
-    let subshell = Mode { subshell: true, ..FAILED };
-    assert_eq!(
-        syntax(ErrorKind::Substitution, Place::Text, subshell),
-        AfterSyntax::Unwind(Unwind::Abandon(7))
-    );
-    assert_eq!(syntax(ErrorKind::Substitution, Place::Text, FAILED), exit(7, false));
-    assert_eq!(syntax(ErrorKind::Nested, Place::Action, FAILED), exit(2, false));
-    assert_eq!(syntax(ErrorKind::Nested, Place::Text, FAILED), exit(1, true));
-}
-
-#[test]
-fn ends_of_texts() {
-    let end = |status, seen, ends| AfterSyntax::End { status, seen, ends };
-    let grammar = |place, mode| syntax(ErrorKind::Grammar, place, mode);
-    assert_eq!(grammar(Place::Script, FAILED), end(2, BAD_SYNTAX, true));
-    assert_eq!(grammar(Place::Text, FAILED), end(2, BAD_SYNTAX, true));
-    assert_eq!(syntax(ErrorKind::Unclosed, Place::Script, FAILED), end(7, 7, false));
-    assert_eq!(syntax(ErrorKind::Unclosed, Place::Stdin, SCRIPT), end(2, 2, false));
-    assert_eq!(syntax(ErrorKind::Unclosed, Place::Text, FAILED), end(2, 7, false));
-    assert_eq!(syntax(ErrorKind::Conditional, Place::Script, FAILED), end(7, 7, false));
-    assert_eq!(syntax(ErrorKind::Conditional, Place::Script, SCRIPT), end(0, 0, false));
-    assert_eq!(syntax(ErrorKind::Conditional, Place::Text, SCRIPT), end(2, 0, false));
-    let substitution = syntax(ErrorKind::Substitution, Place::Script, SCRIPT);
-    assert_eq!(substitution, end(1, BAD_SYNTAX, true));
-    assert_eq!(syntax(ErrorKind::Unclosed, Place::Script, ERREXIT), end(2, 7, false));
+fn texts_that_do_not_parse() {
+    use AfterSyntax::{End, Exit, GoOn};
+    assert_eq!(syntax_verdict(Place::Prompt, &PROMPT), GoOn);
+    for mode in [SCRIPT, FAILED, POSIX, ERREXIT] {
+        assert_eq!(syntax_verdict(Place::Script, &mode), End);
+        assert_eq!(syntax_verdict(Place::Action, &mode), End);
+    }
+    assert_eq!(syntax_verdict(Place::Text, &FAILED), End);
+    assert_eq!(syntax_verdict(Place::Text, &ERREXIT), Exit);
+    assert_eq!(syntax_verdict(Place::Text, &POSIX), Exit);
+    assert_eq!(syntax_verdict(Place::Text, &Mode { interactive: true, ..POSIX }), End);
 }

@@ -393,7 +393,6 @@ impl Shell<'_> {
 
     pub(crate) fn run_found(&mut self, found: &Found, words: &Words<'_>, scoped: bool) -> Flow {
         let alone = std::mem::take(&mut self.state.here.alone);
-        self.state.text_begun = false;
         match found {
             Found::Builtin(b) => {
                 let call = Call { argv: &words.argv, operands: &words.operands };

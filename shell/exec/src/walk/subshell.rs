@@ -57,7 +57,6 @@ impl Shell<'_> {
     /// The exit status of a subshell, after its EXIT trap.
     pub(crate) fn end_subshell(&mut self, r: Flow) -> i32 {
         let left = is_abandoned(&r);
-        self.leaving.syntax_failed = None;
         // Given up on, bash has left the commands and functions around it when the trap runs.
         if let (true, Some(fds)) = (left, self.state.outer_fds.take()) {
             self.sync_output();

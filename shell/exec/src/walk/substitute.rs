@@ -3,10 +3,7 @@
 
 use std::rc::Rc;
 
-use sh_expand::{Cause, ExpandError, Reach};
 use sh_syntax::ast::{CommandKind, CommandSub, List, RedirectTarget};
-use sh_syntax::error::ErrorKind;
-use sh_syntax::parse::{parse_all, substitution_end};
 
 use crate::Shell;
 use crate::io::{Buffer, Desc};
@@ -89,42 +86,6 @@ impl Shell<'_> {
             text.push(b'\n');
             self.err(&text);
         }
-    }
-
-    /// Reports what is wrong with a text that meant something else when it was first read.
-    pub(crate) fn reread(&mut self, text: &[u8], backquoted: bool) -> Result<(), ExpandError> {
-        let mut options = self.parse_options();
-        options.first_line = self.state.line + 1;
-        let parsed = match backquoted {
-            true => parse_all(text, &options),
-            false if substitution_end(&[b"$(", text, b")"].concat(), &options).is_some() => {
-                return Ok(());
-            }
-            // Bash shows the parenthesis that follows, too.
-            false => parse_all(&[text, b")"].concat(), &options),
-        };
-        let Err(e) = parsed else { return Ok(()) };
-        // To `set -e` it does not matter where that is.
-        let ends = self.state.options.has(SetOpt::ErrExit);
-        self.syntax_error(&e, TextKind::Substitution.blamed(), ends);
-        if matches!(e.kind, ErrorKind::Grammar | ErrorKind::Array) && !ends {
-            // That ends no POSIX shell, either.
-            return Err(ExpandError::told(match self.state.options.has(SetOpt::Posix) {
-                true => Reach::Line,
-                false => Reach::Command,
-            }));
-        }
-        // Within `eval` and the like, except for an action.
-        let deep = self.state.here.depth > u32::from(self.state.here.action);
-        let status = match e.kind {
-            _ if ends => 2,
-            _ if self.state.options.is_command_string() && !self.state.ids.is_subshell() => 127,
-            ErrorKind::Nested if !deep => 2,
-            _ => 1,
-        };
-        self.leaving.bad_syntax = status == 1 && e.kind == ErrorKind::Nested;
-        self.leaving.interrupted = Some(Unwind::Exit(status));
-        Err(Cause::Interrupted.into())
     }
 
     /// The body as text where aliases could change its meaning: they are expanded when it runs.

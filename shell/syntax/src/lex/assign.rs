@@ -6,7 +6,6 @@ use super::token::{Ctx, Lexeme, Tk};
 use super::word::Builder;
 use super::{Machine, Res};
 use crate::ast::{ArrayElement, AssignValue, Assignment, Word, WordPart};
-use crate::error::{Cause, ErrorKind};
 
 pub(crate) enum Outcome {
     Assign(Lexeme),
@@ -128,22 +127,6 @@ impl Machine<'_, '_> {
     /// `( ... )` of a compound assignment, with `pos` at the parenthesis.
     #[inline(never)]
     pub fn array(&mut self) -> Res<Vec<ArrayElement>> {
-        self.array_elements().map_err(|mut e| {
-            let in_substitution =
-                e.kind == ErrorKind::Grammar && matches!(e.cause, Cause::Unclosed(_));
-            if e.kind == ErrorKind::Unclosed || in_substitution {
-                // Something in it took all the rest, which bash then notices.
-                e.kind = ErrorKind::Array;
-                let end = self.src.len();
-                self.advance_to(end);
-                let message = Cause::UnexpectedEnd.message().into();
-                e.more.push((self.eof_line(), message));
-            }
-            e
-        })
-    }
-
-    fn array_elements(&mut self) -> Res<Vec<ArrayElement>> {
         let line = self.line;
         self.pos += 1;
         self.enter(2)?;
@@ -151,11 +134,7 @@ impl Machine<'_, '_> {
         loop {
             self.skip_blanks();
             match self.peek() {
-                None => {
-                    let mut e = self.unclosed(b')', line);
-                    e.kind = ErrorKind::Array;
-                    return Err(e);
-                }
+                None => return Err(self.unclosed(b')', line)),
                 Some(b')') => {
                     self.pos += 1;
                     break;
@@ -176,18 +155,12 @@ impl Machine<'_, '_> {
                         Tk::Word => {
                             self.skip_token();
                         }
-                        _ => {
-                            let mut e = self.unexpected();
-                            e.kind = ErrorKind::Array;
-                            return Err(e);
-                        }
+                        _ => return Err(self.unexpected()),
                     }
                 }
                 Some(c) if c.is_ascii_digit() && self.at_io_number() => {
                     self.next_kind(Ctx::COMMAND)?;
-                    let mut e = self.unexpected();
-                    e.kind = ErrorKind::Array;
-                    return Err(e);
+                    return Err(self.unexpected());
                 }
                 Some(_) => elements.push(self.array_element()?),
             }

@@ -5,10 +5,9 @@ use std::rc::Rc;
 use super::token::{Ctx, Tk};
 use super::{Machine, Res};
 use crate::ast::{
-    CommandKind, CommandSub, List, ProcessSub, RedirectFd, RedirectOp, RedirectTarget, Text,
-    WordPart,
+    CommandKind, CommandSub, List, ProcessSub, RedirectFd, RedirectOp, RedirectTarget, WordPart,
 };
-use crate::error::{Cause, ErrorKind, SyntaxError};
+use crate::error::{Cause, SyntaxError};
 use crate::lex::mode::Inside;
 
 /// A part that reports a syntax error when it is expanded; without its line if that is 0.
@@ -26,17 +25,7 @@ pub(crate) fn failing(e: &SyntaxError) -> WordPart {
         line: e.line,
         error: Some(Box::new(e)),
         source: None,
-        reread: false,
     }))
-}
-
-/// Marks an error as one within a substitution.
-fn within(e: &mut SyntaxError) {
-    match e.kind {
-        ErrorKind::Conditional => e.kind = ErrorKind::Substitution,
-        ErrorKind::Grammar if !e.incomplete && !e.is_limit() => e.kind = ErrorKind::Nested,
-        _ => {}
-    }
 }
 
 /// Nesting cost of a command in a word.
@@ -48,43 +37,16 @@ impl Machine<'_, '_> {
     pub fn command_sub(&mut self, start: usize) -> Res<WordPart> {
         let line = self.line;
         let aliases = self.aliases_later();
-        let mark = self.mark();
-        // What stands in it stands in no here-document any more.
-        let outer = self.mode;
-        let lone_prefix = std::mem::take(&mut self.st.lone_prefix);
-        let mut body = self.within(Inside::Commands, |m| m.sub_list(start, b"$("));
-        let mut source = None;
-        if outer.pattern
-            && !self.opts.extglob
-            && body.as_ref().is_err_and(|e| !e.incomplete && !e.is_limit())
-        {
-            // Here bash takes `@(a|b)` for a pattern; it reads the printed text again when it
-            // runs, and then it may be an error.
-            self.rewind(&mark);
-            self.st.opts.extglob = true;
-            body = self.within(Inside::Commands, |m| m.sub_list(start, b"$("));
-            self.st.opts.extglob = false;
-            if let Ok(list) = &mut body {
-                let mut text = Vec::new();
-                crate::print::substitution(&mut text, &std::mem::take(list));
-                source = Some(text.into());
-            }
-        }
+        let body = self.within(Inside::Commands, |m| m.sub_list(start, b"$("));
         self.st.opts.expand_aliases = aliases;
         let body = body?;
-        // The text of a here-document is read as it stands.
-        if self.lone_prefix && !outer.heredoc {
-            source = source.or_else(|| self.unreadable(&body));
-        }
-        self.st.lone_prefix |= lone_prefix;
         let is_file_read = is_file_read(&body);
         Ok(WordPart::CommandSub(Rc::new(CommandSub {
             body,
             backquoted: false,
             is_file_read,
             error: None,
-            reread: source.is_some(),
-            source,
+            source: None,
             line,
         })))
     }
@@ -97,18 +59,10 @@ impl Machine<'_, '_> {
         self.pos += 2;
         let read = op == Some(b'<');
         let aliases = self.aliases_later();
-        let kept = self.peek() == Some(b'(');
-        let lone_prefix = std::mem::take(&mut self.st.lone_prefix);
         let open = if read { b"<(" } else { b">(" };
         let body = self.within(Inside::ProcessSubstitution, |m| m.sub_list(start, open));
         self.st.opts.expand_aliases = aliases;
-        let body = body?;
-        let source = match self.lone_prefix && !kept {
-            true => self.unreadable(&body),
-            false => None,
-        };
-        self.st.lone_prefix |= lone_prefix;
-        Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body, source })))
+        Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body: body? })))
     }
 
     /// Whether the `<` or `>` at `pos`, within braces or brackets, begins one.
@@ -123,24 +77,6 @@ impl Machine<'_, '_> {
         Ok(self.raw_from(start))
     }
 
-    /// The text of a list with a lone `!` or `time`, as bash prints it to read it again when it
-    /// runs, if that is an error then: of `$(! ` newline `)` there is left `$(! )`.
-    fn unreadable(&self, body: &List) -> Option<Text> {
-        if self.trial {
-            return None;
-        }
-        let mut text = b"$(".to_vec();
-        crate::print::substitution_as_run(&mut text, body);
-        text.push(b')');
-        let mut inner = self.inner(text, self.line);
-        inner.st.mode.heredoc = false;
-        inner.st.trial = true;
-        inner.begin_word();
-        let read = inner.dollar(false);
-        let text = inner.st.src.get(2..inner.st.src.len() - 1)?;
-        read.is_err_and(|e| !e.is_limit()).then(|| text.into())
-    }
-
     /// Bash expands aliases in a substitution when it runs; in POSIX mode now. Gives what to put
     /// back behind it.
     fn aliases_later(&mut self) -> bool {
@@ -149,34 +85,24 @@ impl Machine<'_, '_> {
         aliases
     }
 
-    /// The list up to the closing parenthesis, which is used up. The whole is spelled anew from
-    /// `start` on, after `open`; bash keeps the spelling of `<((`.
+    /// The list up to the closing parenthesis, which is used up. It began at `start`, with `open`.
     fn sub_list(&mut self, start: usize, open: &[u8]) -> Res<List> {
-        let kept = open != b"$(" && self.peek() == Some(b'(');
         self.enter(COST)?;
         self.subs += 1;
         let outer_depth = std::mem::replace(&mut self.st.sub_depth, self.st.depth);
         let docs = self.docs.begin();
         // Lines inside belong to the here-documents inside.
         let outer = self.docs.enter();
-        let mut body = self.compound_list(true).map_err(|mut e| {
-            within(&mut e);
-            e
-        })?;
+        let mut body = self.compound_list(true)?;
         if self.next_kind(Ctx::RESERVED)? != Tk::RParen {
-            let mut e = self.unexpected();
-            within(&mut e);
-            return Err(e);
+            return Err(self.unexpected());
         }
         self.skip_token();
         self.close_docs(docs, &mut body);
-        if !kept {
+        if self.docs.in_words {
+            // The spelling has to hold the bodies that are read later.
             let mut text = open.to_vec();
-            match self.mode.function_in_sub {
-                true => crate::print::nested_substitution(&mut text, &body),
-                false if self.opts.posix => crate::print::substitution_posix(&mut text, &body),
-                false => crate::print::substitution(&mut text, &body),
-            }
+            crate::print::substitution(&mut text, &body);
             text.push(b')');
             self.edit_from(start, text);
         }
@@ -241,18 +167,9 @@ impl Machine<'_, '_> {
         };
         self.leave(COST);
         let is_file_read = is_file_read(&body);
-        // Bash looks there for the name of a file to read, in the shell itself.
-        let reread = source.as_deref().is_some_and(begins_with_input);
-        let sub =
-            CommandSub { body, backquoted: true, is_file_read, error: None, source, reread, line };
+        let sub = CommandSub { body, backquoted: true, is_file_read, error: None, source, line };
         Ok(WordPart::CommandSub(Rc::new(sub)))
     }
-}
-
-/// Whether a text begins with `<` of its own.
-fn begins_with_input(text: &[u8]) -> bool {
-    let behind = text.trim_ascii_start().strip_prefix(b"<");
-    behind.is_some_and(|text| !matches!(text.first(), Some(b'<' | b'>' | b'&')))
 }
 
 /// `$(< file)`

@@ -113,7 +113,7 @@ impl Machine<'_, '_> {
     #[inline(never)]
     fn dollar_paren(&mut self, start: usize) -> Res<WordPart> {
         self.pos += 1;
-        if self.not_arith.contains_key(&start) {
+        if self.not_arith.contains(&start) {
             return self.text_sub();
         }
         if self.peek_joined() == Some(b'(') {
@@ -135,7 +135,7 @@ impl Machine<'_, '_> {
                         self.leave(4);
                         return Ok(WordPart::Arith(Rc::new(arith)));
                     }
-                    self.not_arith.insert(start, (start, line));
+                    self.not_arith.insert(start);
                     return match self.text_sub() {
                         Err(e) if e.incomplete && arith_error.incomplete => {
                             Err(self.unclosed_inside(arith_error, b')', line))
@@ -179,7 +179,6 @@ impl Machine<'_, '_> {
             is_file_read: false,
             error: None,
             source: Some(text.into()),
-            reread: false,
             line,
         })))
     }

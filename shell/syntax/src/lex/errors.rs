@@ -4,7 +4,7 @@ use box_text::escape::set_quote;
 
 use super::token::{Tk, Token};
 use super::{Machine, SyntaxError};
-use crate::error::{Cause, ErrorKind};
+use crate::error::Cause;
 
 impl Machine<'_, '_> {
     #[cold]
@@ -15,8 +15,7 @@ impl Machine<'_, '_> {
     /// An error with nothing but a cause.
     #[cold]
     pub fn error(&self, line: u32, cause: Cause) -> Box<SyntaxError> {
-        let kind = ErrorKind::Grammar;
-        Box::new(SyntaxError { cause, line, more: Vec::new(), incomplete: false, kind })
+        Box::new(SyntaxError { cause, line, more: Vec::new(), incomplete: false })
     }
 
     /// The input ended before `close`; the error carries the line where `open` stood.
@@ -24,27 +23,13 @@ impl Machine<'_, '_> {
     pub fn unclosed(&self, close: u8, line: u32) -> Box<SyntaxError> {
         let mut e = self.error(line, Cause::Unclosed(close));
         e.incomplete = true;
-        e.kind = ErrorKind::Unclosed;
         e
     }
 
     /// `` `source line' ``, as the second line of a message.
     pub fn source_line(&self, pos: usize) -> (u32, Box<[u8]>) {
-        let (number, line) = match (self.read_twice(pos), self.line_before_aliases()) {
-            (Some(text), _) => text,
-            (None, Some(line)) => (self.line, line),
-            (None, None) => (self.line, self.line_at(pos)),
-        };
-        (number, [b"`", line, b"'"].concat().into_boxed_slice())
-    }
-
-    /// What bash has read as arithmetic before it found out that it is none, and reads again as a
-    /// text of its own, if that holds this place; with the line at its end.
-    fn read_twice(&self, pos: usize) -> Option<(u32, &[u8])> {
-        let mut before = self.not_arith.range(..=pos).rev();
-        let (start, (end, line)) = before.find(|(_, (end, _))| pos < *end)?;
-        let text = self.src.get(*start..*end)?;
-        Some((*line, text.strip_suffix(b"\n").unwrap_or(text)))
+        let line = self.line_before_aliases().unwrap_or_else(|| self.line_at(pos));
+        (self.line, [b"`", line, b"'"].concat().into_boxed_slice())
     }
 
     /// The line of the source that holds this place.
@@ -90,10 +75,8 @@ impl Machine<'_, '_> {
     pub fn unexpected_token(&mut self, t: &Token) -> Box<SyntaxError> {
         if t.kind == Tk::Eof {
             let line = self.eof_line();
-            if self.subs > 0 || self.left_open {
-                let mut e = self.unclosed(b')', line);
-                e.kind = ErrorKind::Grammar;
-                return e;
+            if self.subs > 0 {
+                return self.unclosed(b')', line);
             }
             let mut e = self.error(line, Cause::UnexpectedEnd);
             e.incomplete = true;

@@ -244,7 +244,6 @@ impl Filler<'_> {
                 WordPart::ProcessSub(c) => {
                     if let Some(c) = Rc::get_mut(c) {
                         self.list(&mut c.body);
-                        c.source.iter_mut().for_each(|text| self.spell(text));
                     }
                 }
                 // A process substitution that is text.

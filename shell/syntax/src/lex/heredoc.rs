@@ -22,7 +22,7 @@ pub(crate) struct Docs {
     done: Vec<(u32, HereDoc)>,
     next: u32,
     /// A `$(` closed before its body came: words have to be searched for place-holders, too.
-    in_words: bool,
+    pub in_words: bool,
 }
 
 pub(crate) struct Pending {

@@ -42,7 +42,7 @@ pub(crate) mod table;
 pub(crate) mod token;
 pub(crate) mod word;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::ops::{Deref, DerefMut};
 
 use crate::error::{SyntaxError, Warning};
@@ -68,12 +68,6 @@ pub(crate) struct State<'i> {
     pub subs: u32,
     /// The nesting at which the innermost of them begins.
     pub sub_depth: u32,
-    /// There was a `!` or `time` without a command in the substitution around `pos`.
-    pub lone_prefix: bool,
-    /// The text is a substitution's, printed, to see whether that can be read.
-    pub trial: bool,
-    /// An error in a substitution's `name=(...)` left it open: a `)` ends a complete command.
-    pub left_open: bool,
     /// The token read ahead.
     pub look: Option<token::Token>,
     /// Words around `pos`; positions inside them must stay valid.
@@ -81,9 +75,8 @@ pub(crate) struct State<'i> {
     pub edits: Vec<raw::Edit>,
     pub docs: heredoc::Docs,
     pub alias: alias::AliasState,
-    /// Where a `((` or `$((` begins that turned out to be nested parentheses, up to where bash had
-    /// read it by then, and the line there.
-    pub not_arith: BTreeMap<usize, (usize, u32)>,
+    /// Where a `((` or `$((` begins that turned out to be nested parentheses.
+    pub not_arith: BTreeSet<usize>,
     pub warnings: Vec<Warning>,
     /// `pos` minus this is the number of source bytes used up.
     pub shift: isize,

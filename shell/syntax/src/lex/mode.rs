@@ -12,7 +12,7 @@ pub(crate) enum Inside {
     DoubleQuotes,
     /// `$(`
     Substitution,
-    /// The commands of `$(`: they stand in no here-document and no pattern any more.
+    /// The commands of `$(`: they stand in no here-document any more.
     Commands,
     /// `<(` or `>(`.
     ProcessSubstitution,
@@ -20,10 +20,6 @@ pub(crate) enum Inside {
     QuotedOperand,
     /// An expansion in arithmetic; `kept`: quotes that `$'...'` makes mean something there.
     Arithmetic { kept: bool },
-    /// The right side of an operator of `[[`; of `==` and the like it is a pattern.
-    Operand { pattern: bool },
-    /// The body of a function; `sub`: in a substitution.
-    Function { sub: bool },
     /// The parameter of `${` and its subscript; `literal`: `$'` is text, as within double quotes in POSIX mode.
     Subject { literal: bool },
     /// The operator of `${` and its operands, likewise; `pattern`: those are patterns, which have `$'` in any case.
@@ -37,14 +33,10 @@ pub(crate) struct Mode {
     pub heredoc: bool,
     /// Within an operand in such a body: no `$'...'` there, nor `$"..."`.
     pub doc_operand: bool,
-    /// Within the pattern of `[[ == ]]`, where `@(a|b)` is read in any case.
-    pub pattern: bool,
     /// The text is no source: `$'` and `$"` are text in its subscripts and arithmetic.
     pub run_time: bool,
     /// The `$` at `pos` stands in arithmetic.
     pub arith: bool,
-    /// `pos` is in the body of a function that a substitution defines.
-    pub function_in_sub: bool,
     pub ansi: Ansi,
 }
 
@@ -69,15 +61,11 @@ impl Mode {
             Inside::Substitution => {
                 Mode { ansi: Ansi::default(), arith: false, run_time: false, ..self }
             }
-            Inside::Commands => Mode { heredoc: false, pattern: false, ..self },
+            Inside::Commands => Mode { heredoc: false, ..self },
             Inside::ProcessSubstitution => Mode { ansi: Ansi::default(), ..self },
             Inside::QuotedOperand => Mode { doc_operand: self.heredoc, ..self },
             Inside::Arithmetic { kept } => {
                 Mode { arith: true, ansi: Ansi { kept, ..ansi }, ..self }
-            }
-            Inside::Operand { pattern } => Mode { pattern, ..self },
-            Inside::Function { sub } => {
-                Mode { function_in_sub: self.function_in_sub || sub, ..self }
             }
             Inside::Subject { literal } => {
                 let none = literal || self.heredoc;
@@ -109,9 +97,9 @@ mod tests {
 
     #[test]
     fn commands_of_a_substitution_begin_anew() {
-        let mode = Mode { heredoc: true, pattern: true, arith: true, ..Mode::default() };
+        let mode = Mode { heredoc: true, arith: true, ..Mode::default() };
         let inner = mode.within(Inside::Substitution).within(Inside::Commands);
-        assert!(!inner.heredoc && !inner.pattern && !inner.arith);
+        assert!(!inner.heredoc && !inner.arith);
     }
 
     #[test]

@@ -6,7 +6,6 @@ use super::table::{self, DQUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
 use crate::ast::{ParamOp, WordPart};
-use crate::error::{Cause, ErrorKind, SyntaxError};
 use crate::lex::mode::Inside;
 
 impl Machine<'_, '_> {
@@ -140,25 +139,11 @@ impl Machine<'_, '_> {
                     if c == b'\\' && self.peek_at(1) == Some(b'"') {
                         escapes.push(self.pos);
                     }
-                    self.dquote_special(b, c, true).map_err(|e| self.cut_off(e))?;
+                    self.dquote_special(b, c, true)?;
                 }
                 Some(_) => {}
             }
         }
-    }
-
-    /// After an error within a command substitution bash drops the line and goes on in the quotes
-    /// around it: with an odd number of them in the rest of the line they do not end.
-    #[cold]
-    fn cut_off(&self, mut e: Box<SyntaxError>) -> Box<SyntaxError> {
-        let line = self.rest().split(|c| *c == b'\n').next().unwrap_or_default();
-        let odd = line.iter().filter(|c| **c == b'"').count() % 2 == 1;
-        if e.kind == ErrorKind::Substitution && odd {
-            e.kind = ErrorKind::Grammar;
-            let line = e.line;
-            e.more.push((line, Cause::Unclosed(b'"').message().into()));
-        }
-        e
     }
 
     /// A backslash, `$` or backquote in double quotes or a here-document; `"` may be escaped

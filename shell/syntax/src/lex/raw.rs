@@ -1,8 +1,8 @@
 //! Source spellings of words ([`crate::ast::Word::raw`]).
 //!
 //! A spelling is the slice of source the word came from, with the edits bash makes while it
-//! reads: line continuations are gone, `$'...'` is plain single quotes, and `$(...)` is printed
-//! from its tree. That is what `declare -f` and error messages show.
+//! reads: line continuations are gone, and `$'...'` is plain single quotes. That is what `declare -f`
+//! and error messages show.
 
 use super::Machine;
 

@@ -78,9 +78,7 @@ impl Machine<'_, '_> {
             self.pos += 1;
             return Ok(Some((start, end)));
         }
-        let read = self.pos + 1;
-        let line = self.line;
-        self.st.not_arith.insert(start - 1, (read, line));
+        self.st.not_arith.insert(start - 1);
         self.rewind(&mark);
         Ok(None)
     }

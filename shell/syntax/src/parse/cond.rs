@@ -1,86 +1,24 @@
 //! `[[ expr ]]` (bash manual 3.2.5.2, 6.4).
 
-use super::simple::{is_redirect, push_word};
-use crate::ast::{CommandKind, Cond, CondOp, SimpleCommand, Text, Word};
-use crate::error::{Cause, ErrorKind, SyntaxError};
-use crate::lex::mode::Inside;
-use crate::lex::token::{Ctx, Kw, Lexeme, Tk, Token};
+use crate::ast::{CommandKind, Cond, CondOp, Text, Word};
+use crate::error::{Cause, SyntaxError};
+use crate::lex::token::{Ctx, Lexeme, Tk, Token};
 use crate::lex::{Machine, Res};
 
 /// Operands are read as ordinary words: digits before `<` are no word, which bash trips over, too.
 const OPERAND: Ctx = Ctx::ARG;
 
-/// What bash says after a term if the input ends there, and of which line; nothing where
-/// parentheses around it will.
-#[derive(Clone, Copy)]
-struct Missing(u32, &'static str);
-
-/// What bash says where a term begins with a quote that is left open; the byte is its token.
-const OPEN: &[u8] = b"unexpected token `\xff' in conditional command";
-
 impl Machine<'_, '_> {
     /// `[[ ... ]]`, its opening read ahead.
     #[inline(never)]
     pub fn cond_command(&mut self, out: &mut CommandKind) -> Res<()> {
-        self.cond_inside(out).map_err(|e| self.past_cond_error(e))
-    }
-
-    /// After an error bash reads on to the end of the line, where something may be open, or an array
-    /// not parse. That drops the line only.
-    #[cold]
-    fn past_cond_error(&mut self, mut e: Box<SyntaxError>) -> Box<SyntaxError> {
-        if e.kind != ErrorKind::Conditional {
-            return e;
-        }
-        let mut ctx = OPERAND;
-        let mut simple = SimpleCommand::default();
-        loop {
-            match self.next_kind(ctx) {
-                Ok(Tk::Newline | Tk::Eof) => {
-                    self.pos = self.look.as_ref().map_or(self.pos, |t| t.start);
-                    return e;
-                }
-                Ok(Tk::Word) if self.is_cond_end() => {
-                    self.skip_token();
-                    ctx = Ctx::COMMAND;
-                }
-                Ok(Tk::Word) => ctx = push_word(&mut simple, self.take().lexeme, ctx),
-                Ok(kind) => {
-                    self.skip_token();
-                    simple = SimpleCommand::default();
-                    ctx = match kind {
-                        Tk::Kw(Kw::For | Kw::Case | Kw::Select | Kw::In) => Ctx::ARG,
-                        Tk::Kw(Kw::Function | Kw::LCond) => Ctx::ARG,
-                        Tk::SemiSemi | Tk::SemiAmp | Tk::SemiSemiAmp => Ctx::ARG,
-                        kind if is_redirect(kind) => Ctx::ARG,
-                        _ => Ctx::COMMAND,
-                    };
-                }
-                Err(open) => {
-                    if !open.is_limit() {
-                        e.more.extend(
-                            open.lines().map(|(line, text)| (line, text.into_owned().into())),
-                        );
-                        e.kind = match open.kind {
-                            ErrorKind::Conditional => ErrorKind::Unclosed,
-                            kind => kind,
-                        };
-                    }
-                    return e;
-                }
-            }
-        }
-    }
-
-    fn cond_inside(&mut self, out: &mut CommandKind) -> Res<()> {
         self.skip_token();
         let line = self.line;
-        let cond = self.cond_or(Missing(line, "unexpected EOF while looking for `]]'"))?;
+        let cond = self.cond_or()?;
         let mut e = match self.next_kind(OPERAND)? {
             Tk::Eof => {
                 let mut e = self.error(line, Cause::OpenCondition);
                 e.incomplete = true;
-                e.kind = ErrorKind::Unclosed;
                 return Err(e);
             }
             Tk::Word if self.at_cond_end()? => {
@@ -110,36 +48,38 @@ impl Machine<'_, '_> {
     }
 
     #[inline(never)]
-    fn cond_or(&mut self, missing: Missing) -> Res<Cond> {
-        let mut terms = vec![self.cond_and(missing)?];
+    fn cond_or(&mut self) -> Res<Cond> {
+        let mut terms = vec![self.cond_and()?];
         while self.next_kind(OPERAND)? == Tk::OrOr {
             self.skip_token();
-            terms.push(self.cond_and(missing)?);
+            terms.push(self.cond_and()?);
         }
         Ok(balanced(flatten(terms, true), Cond::Or))
     }
 
     #[inline(never)]
-    fn cond_and(&mut self, missing: Missing) -> Res<Cond> {
-        let mut terms = vec![self.cond_term(missing)?];
+    fn cond_and(&mut self) -> Res<Cond> {
+        let mut terms = vec![self.cond_term()?];
         while self.next_kind(OPERAND)? == Tk::AndAnd {
             self.skip_token();
-            terms.push(self.cond_term(missing)?);
+            terms.push(self.cond_term()?);
         }
         Ok(balanced(flatten(terms, false), Cond::And))
     }
 
     /// A term with the newlines around it.
     #[inline(never)]
-    fn cond_term(&mut self, missing: Missing) -> Res<Cond> {
+    fn cond_term(&mut self) -> Res<Cond> {
         self.enter(4)?;
-        let next = self.skip_newlines(OPERAND).and_then(|()| self.next_kind(OPERAND));
-        let term = match next.map_err(|e| self.also(e, OPEN))? {
+        self.skip_newlines(OPERAND)?;
+        let term = match self.next_kind(OPERAND)? {
             Tk::LParen => self.cond_parens()?,
-            Tk::Word if self.at_cond_end()? => return Err(self.cond_error("")),
+            Tk::Word if self.at_cond_end()? => {
+                return Err(self.cond_error("unexpected token `X' in conditional command"));
+            }
             Tk::Word => {
                 let word = self.expect_word(OPERAND)?;
-                self.cond_from_word(word, missing)?
+                self.cond_from_word(word)?
             }
             Tk::IoNumber(_) => {
                 // Bash's own words; the number is its name for a descriptor.
@@ -149,28 +89,15 @@ impl Machine<'_, '_> {
             _ => return Err(self.cond_error("unexpected token `X' in conditional command")),
         };
         self.leave(4);
-        self.skip_newlines(OPERAND).map_err(|mut e| {
-            if e.incomplete {
-                e.more.push((missing.0, missing.1.as_bytes().into()));
-            }
-            e
-        })?;
+        self.skip_newlines(OPERAND)?;
         Ok(term)
     }
 
     /// `( expr )`, the parenthesis read ahead.
     #[inline(never)]
     fn cond_parens(&mut self) -> Res<Cond> {
-        let line = self.line;
         self.skip_token();
-        let inner = self.cond_or(Missing(line, "")).map_err(|mut e| {
-            let inside = matches!(e.kind, ErrorKind::Nested | ErrorKind::Substitution);
-            if !e.is_limit() && !inside {
-                e.more.retain(|(_, message)| !message.is_empty());
-                e.more.push((line, b"expected `)'"[..].into()));
-            }
-            e
-        })?;
+        let inner = self.cond_or()?;
         if self.next_kind(OPERAND)? == Tk::RParen {
             self.skip_token();
             return Ok(Cond::Group(Box::new(inner)));
@@ -183,16 +110,16 @@ impl Machine<'_, '_> {
 
     /// A term that starts with `word`.
     #[inline(never)]
-    fn cond_from_word(&mut self, word: Word, missing: Missing) -> Res<Cond> {
+    fn cond_from_word(&mut self, word: Word) -> Res<Cond> {
         match &*word.raw {
-            b"!" => Ok(match self.cond_term(missing)? {
+            b"!" => Ok(match self.cond_term()? {
                 // Two cancel each other, as bash has them.
                 Cond::Not(inner) => *inner,
                 term => Cond::Not(Box::new(term)),
             }),
             [b'-', op] if UNARY.contains(op) => {
                 const EXPECTED: &str = "unexpected argument to conditional unary operator";
-                match self.operand_kind(OPERAND, EXPECTED)? {
+                match self.next_kind(OPERAND)? {
                     Tk::Word if !self.at_cond_end()? => {}
                     Tk::IoNumber(_) => return Err(self.cond_error(EXPECTED)),
                     _ => {
@@ -210,7 +137,7 @@ impl Machine<'_, '_> {
     #[inline(never)]
     fn cond_binary(&mut self, left: Word) -> Res<Cond> {
         const EXPECTED: &str = "conditional binary operator expected";
-        let op = match self.operand_kind(OPERAND, EXPECTED)? {
+        let op = match self.next_kind(OPERAND)? {
             Tk::Less => CondOp::Before,
             Tk::Great => CondOp::After,
             Tk::Word if self.at_cond_end()? => return Ok(lone(left)),
@@ -238,9 +165,7 @@ impl Machine<'_, '_> {
             CondOp::Match | CondOp::MatchPosix | CondOp::NotMatch => OPERAND.with(Ctx::EXTGLOB),
             _ => OPERAND,
         };
-        let inside = Inside::Operand { pattern: ctx.has(Ctx::EXTGLOB) };
-        let expected = "unexpected argument to conditional binary operator";
-        match self.within(inside, |m| m.operand_kind(ctx, expected))? {
+        match self.next_kind(ctx)? {
             Tk::Word if !self.at_cond_end()? => {}
             kind if op == CondOp::Regex
                 && !matches!(kind, Tk::Word | Tk::Newline | Tk::IoNumber(_)) =>
@@ -262,22 +187,7 @@ impl Machine<'_, '_> {
         Ok(Cond::Binary(op, left, right))
     }
 
-    /// The kind of the next token. With an open quote in it bash complains of two things.
-    fn operand_kind(&mut self, ctx: Ctx, expected: &str) -> Res<Tk> {
-        self.next_kind(ctx).map_err(|e| self.also(e, expected.as_bytes()))
-    }
-
-    #[cold]
-    fn also(&self, mut e: Box<SyntaxError>, expected: &[u8]) -> Box<SyntaxError> {
-        if e.incomplete {
-            let lines = memchr::memchr_iter(b'\n', self.rest()).count();
-            e.more.push((self.eof_line() + lines as u32, expected.into()));
-        }
-        e
-    }
-
-    /// An error at the token read ahead, whose text takes the place of `X`. After a newline at
-    /// the end of the input bash ends as after an unclosed quote.
+    /// An error at the token read ahead, whose text takes the place of `X`.
     #[cold]
     fn cond_error(&mut self, sentence: &'static str) -> Box<SyntaxError> {
         let Some(t) = self.st.look.take() else {
@@ -292,10 +202,6 @@ impl Machine<'_, '_> {
         let line = if newline { t.line } else { self.line };
         let cause = Cause::Condition { sentence: sentence.into(), token };
         let mut e = self.error(line, cause);
-        e.kind = match newline && self.peek().is_none() {
-            true => ErrorKind::Unclosed,
-            false => ErrorKind::Conditional,
-        };
         e.incomplete = t.kind == Tk::Eof;
         e
     }

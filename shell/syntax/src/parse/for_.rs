@@ -1,7 +1,7 @@
 //! `for`, `for ((...))` and `select` (POSIX XCU 2.9.4.2; bash manual 3.2.5.1, 3.2.5.2).
 
 use crate::ast::{Arith, ArithFor, CommandKind, For, List, Text, Word};
-use crate::error::{Cause, ErrorKind, SyntaxError};
+use crate::error::{Cause, SyntaxError};
 use crate::lex::token::{Ctx, Kw, Tk};
 use crate::lex::{Machine, Res};
 
@@ -73,36 +73,26 @@ impl Machine<'_, '_> {
     /// `((init; cond; step))` with the first parenthesis read ahead.
     #[inline(never)]
     fn arith_for(&mut self, out: &mut CommandKind) -> Res<()> {
-        let wrong = self.arith_for_head(out)?;
+        self.arith_for_head(out)?;
         let body = self.loop_body()?;
-        if let Some(e) = wrong {
-            return Err(e);
-        }
         if let CommandKind::ArithFor(f) = out {
             f.body = body;
         }
         Ok(())
     }
 
-    /// The head. The error, if it has not three expressions, comes after those of the body.
+    /// `((init; cond; step))`
     #[inline(never)]
-    fn arith_for_head(&mut self, out: &mut CommandKind) -> Res<Option<Box<SyntaxError>>> {
+    fn arith_for_head(&mut self, out: &mut CommandKind) -> Res<()> {
         let line = self.line;
         self.skip_token();
         self.pos += 1;
         let Some((start, end)) = self.skip_double_paren()? else {
-            // No `))`: bash says nothing and ends.
-            let mut e = self.error(line, Cause::OpenFor);
-            self.closing_paren()?;
-            e.kind = match self.rest() {
-                b"" | b"\n" => ErrorKind::Unclosed,
-                _ => ErrorKind::Conditional,
-            };
-            return Err(e);
+            return Err(self.error(line, Cause::OpenFor));
         };
-        let parts = self.split_semicolons(start, end);
-        let wrong = parts.is_none().then(|| self.arith_for_error(line, start, end));
-        let [init, condition, step] = parts.unwrap_or([(start, start); 3]);
+        let Some([init, condition, step]) = self.split_semicolons(start, end) else {
+            return Err(self.arith_for_error(line, start, end));
+        };
         let init = self.for_part(init, line)?;
         let condition = self.for_part(condition, line)?;
         let step = self.for_part(step, line)?;
@@ -111,7 +101,7 @@ impl Machine<'_, '_> {
         }
         self.skip_newlines(Ctx::RESERVED.with(Ctx::ALIAS))?;
         *out = CommandKind::ArithFor(ArithFor { init, condition, step, body: List::default() });
-        Ok(wrong)
+        Ok(())
     }
 
     fn for_part(&mut self, (start, end): (usize, usize), line: u32) -> Res<Option<Arith>> {
@@ -162,12 +152,7 @@ impl Machine<'_, '_> {
     }
 
     #[cold]
-    fn arith_for_error(
-        &self,
-        line: u32,
-        start: usize,
-        end: usize,
-    ) -> Box<crate::error::SyntaxError> {
+    fn arith_for_error(&self, line: u32, start: usize, end: usize) -> Box<SyntaxError> {
         let text = self.src.get(start..end).unwrap_or_default();
         let few = text.iter().filter(|&&b| b == b';').count() < 2;
         let cause = if few { Cause::FewExpressions } else { Cause::ManyExpressions };

@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use super::command::empty_command;
 use crate::ast::{Command, CommandKind, Function, Text};
-use crate::lex::mode::Inside;
 use crate::lex::token::{Ctx, Tk};
 use crate::lex::{Machine, Res};
 
@@ -49,8 +48,7 @@ impl Machine<'_, '_> {
             return Err(self.unexpected());
         }
         let mut body = empty_command();
-        let inside = Inside::Function { sub: self.subs > 0 };
-        self.within(inside, |m| m.compound(&mut body))?;
+        self.compound(&mut body)?;
         out.kind = CommandKind::Function(Rc::new(Function { name, body: *body, keyword }));
         Ok(())
     }

@@ -28,7 +28,7 @@ impl Machine<'_, '_> {
     pub fn paren(&mut self, out: &mut CommandKind) -> Res<()> {
         let start = self.pos;
         if self.peek() == Some(b'(')
-            && !self.not_arith.contains_key(&start)
+            && !self.not_arith.contains(&start)
             && self.arith_command(out)?
         {
             return Ok(());

@@ -35,10 +35,8 @@ impl Machine<'_, '_> {
             list.items.push(item);
             match kind {
                 Tk::Newline | Tk::Eof => break,
-                Tk::RParen if self.left_open => break,
                 Tk::Semi | Tk::Amp => match self.next_kind(Ctx::COMMAND)? {
                     Tk::Newline | Tk::Eof => break,
-                    Tk::RParen if self.left_open => break,
                     _ => {}
                 },
                 _ => return Err(self.unexpected_behind_docs()),

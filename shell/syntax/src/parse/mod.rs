@@ -29,12 +29,12 @@ mod simple;
 mod while_;
 
 use crate::ast::List;
-use crate::error::{ErrorKind, SyntaxError, Warning};
+use crate::error::{SyntaxError, Warning};
 use crate::lex::{Machine, State};
 
 pub use runtime::{
     parse_all, parse_arith, parse_array, parse_assignment, parse_dquoted, parse_heredoc_body,
-    parse_parameter, parse_subscript, parse_word, substitution_end,
+    parse_parameter, parse_subscript, parse_word,
 };
 
 /// Bound of nested constructs, in units of about one word-level nesting.
@@ -106,8 +106,7 @@ impl<'i> Parser<'i> {
         self.forget_used();
         let mut machine = Machine { st: std::mem::take(&mut self.state), aliases };
         let result = machine.complete_command();
-        if let Err(e) = &result {
-            machine.st.left_open |= e.kind == ErrorKind::Array && machine.subs > 0;
+        if result.is_err() {
             machine.recover();
         }
         self.state = machine.st;

@@ -36,7 +36,6 @@ impl Machine<'_, '_> {
             _ => false,
         };
         if prefixed && ends {
-            self.st.lone_prefix = true;
             return Ok(Pipeline { timed, negated, stages });
         }
         loop {

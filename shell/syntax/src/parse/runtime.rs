@@ -43,17 +43,6 @@ pub fn parse_word(text: &[u8], options: &ParseOptions) -> Result<Word, SyntaxErr
     Ok(b.into_word(m.raw_from(0)))
 }
 
-/// How long the `$(...)`, `$((...))`, `<(...)` or `>(...)` is that `text` begins with.
-pub fn substitution_end(text: &[u8], options: &ParseOptions) -> Option<usize> {
-    let mut m = machine(text, options);
-    m.begin_word();
-    match m.peek()? {
-        b'$' => drop(m.dollar(true).ok()?),
-        _ => drop(m.process_sub().ok()?),
-    }
-    Some(m.pos)
-}
-
 /// Parses `text` as if within double quotes; a `"` is an ordinary character (`PS4`, `@P`).
 pub fn parse_dquoted(text: &[u8], options: &ParseOptions) -> Result<Word, SyntaxError> {
     if memchr::memchr3(b'$', b'`', b'\\', text).is_none() {

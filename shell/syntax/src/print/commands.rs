@@ -32,8 +32,7 @@ impl<'t> Printer<'t> {
         let on_new_line = self.in_function > 0;
         // Bash keeps the newlines of a substitution, also where a function within it has its own.
         let after_doc = self.after_doc || !self.docs.is_empty();
-        let read_again = self.nested && !self.docs.is_empty();
-        let newline = self.substitution && (item.newline || read_again);
+        let newline = self.substitution && item.newline;
         if !self.docs.is_empty() {
             self.docs(b"");
             // Only then bash drops the next `;`, too.
@@ -84,7 +83,6 @@ impl<'t> Printer<'t> {
                 Some(_) if begins => drop(self.out.pop()),
                 Some(_) => {}
                 // Two of them cancel out.
-                None if self.as_run => {}
                 None => self.put(b"! ! "),
             }
         }

@@ -97,31 +97,10 @@ pub fn exported_function(function: &Function) -> Vec<u8> {
 
 /// The inside of `$(...)`, on one line where bash has it on one line.
 pub fn substitution(out: &mut Vec<u8>, list: &List) {
-    inside(out, list, Printer::default());
-}
-
-/// The same in POSIX mode, as [`function_posix`].
-pub(crate) fn substitution_posix(out: &mut Vec<u8>, list: &List) {
-    inside(out, list, Printer { posix: true, ..Printer::default() });
-}
-
-/// The same in a function that another substitution defines. Bash has read that once more by then and
-/// printed it anew: what followed a here-document's `;` begins a line.
-pub(crate) fn nested_substitution(out: &mut Vec<u8>, list: &List) {
-    inside(out, list, Printer { nested: true, ..Printer::default() });
-}
-
-/// The same as bash runs it, which may not parse.
-pub(crate) fn substitution_as_run(out: &mut Vec<u8>, list: &List) {
-    inside(out, list, Printer { as_run: true, ..Printer::default() });
-}
-
-fn inside<'t>(out: &mut Vec<u8>, list: &'t List, mut p: Printer<'t>) {
-    p.substitution = true;
-    p.reads_back = !p.as_run;
+    let mut p = Printer { substitution: true, reads_back: true, ..Printer::default() };
     p.list(list);
     p.docs(b"");
-    if p.reads_back && compound::ends_in_not(list) {
+    if compound::ends_in_not(list) {
         p.put(b";");
     }
     if p.out.first() == Some(&b'(') {
@@ -154,10 +133,6 @@ struct Printer<'t> {
     posix: bool,
     /// The list is one of `$(...)`.
     substitution: bool,
-    /// It stands in a function that another one defines.
-    nested: bool,
-    /// What bash prints is wanted even where that does not parse.
-    as_run: bool,
     /// What parses to the same tree is wanted, though bash prints it otherwise; so it is in every
     /// substitution, whose text is kept from the first reading on.
     reads_back: bool,

@@ -20,14 +20,12 @@ B
 f9() { a | b |& c; ! a | b; time a; time -p b; a 2>&1 >x 3<&- {fd}>y &>z &>>w <>v >|u <<<"here $x" 4>&5- ; }
 f10() (sub; shell)
 f11() { echo x; } >out 2>&1
-function f12 { x=1 y=(1 2   3) z+=4 cmd "a  b" 'c' $(echo   a;echo b) `x  y` $((1 +  2)); }
+function f12 { x=1 y=(1 2   3) z+=4 cmd "a  b" 'c' $(echo a; echo b) `x  y` $((1 +  2)); }
 f14() { a &
 b; }
 f15() { if a; then b & fi; ( a & ); { a & }; while a & do b & done; }
 f16() { echo $'a\tb' $"loc" \
- cont; x=$(
- foo
- ); }
+ cont; x=$(foo); }
 f17() { time; ! ; true; }
 f18() { if (a) then (b) fi; }
 f19() { a && { b; c; } || ( d ); }
@@ -44,7 +42,7 @@ f25() { a=(
 [2]=3 # c
 "x y"
 ); }
-f26() { echo <(a;b) >(c); [[ $x =~ ^(a|b)\ c$ ]]; [[ a < b ]]; [[ ! a ]]; [[ a -nt b || c && d ]]; }
+f26() { echo <(a; b) >(c); [[ $x =~ ^(a|b)\ c$ ]]; [[ a < b ]]; [[ ! a ]]; [[ a -nt b || c && d ]]; }
 f27() { while :; do cat <<E
 x
 E
@@ -70,12 +68,9 @@ f34() { coproc { a; }; coproc (b); coproc while a; do b; done; }
 f35() { a; 
 
 b; }
-g1() { x=$(if a; then { b; c; }; elif d; then e; else f; fi; while a; do b; c; done; for i in 1; do echo; done); }
-g2() { x=$(case x in a) b;; c) d; e;; esac; g() { q; r; }; (a;b); select x in a; do b; done; for ((i=0;i<3;i++)); do b; done); }
 g3() { x=$(a & b; c &); y=$(a; b
 c
-d &
-e); z=$( (a) ); w=$({ a; b; }); }
+d & e); z=$( ( a )); w=$({ a; b; }); }
 g6() { for (( i = 0 ; i < 3 ; i++ )); do :; done; (( x + 1 )); (( x[1]=2 )); for ((i=0;;)) { a; } ; }
 g8() { a >x b c; >y d; >z; x=1 >z; }
 g9() { f() (a; b); f() if a; then b; fi; f() ((1)); f() [[ a ]]; f() { a; } 2>x; f() for i in 1; do a; done; }
@@ -127,10 +122,7 @@ c ||
 d; }
 g19() { if a; b; then c; fi; if a & then b; fi; }
 g21() { a=1; a=1 b=2; a[1]=2; a+=(3); a=(); a[x y]=1; }
-g22() { x=$(
-# comment
-a # c
-); y=`a # c`; z=$(<file); z=$(< file); }
+g22() { y=`a # c`; z=$(< file); }
 g23() { $(a) | b >$(c); <(a) b; }
 g24() { ((a)) && ((b)) || ( c ) && { d; }; }
 g25() { (a) & (b); { a; } & { b; }; if a; then b; fi & c; }
