@@ -82,7 +82,8 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         let licenses = [&py.licenses[..], &js.licenses[..]].concat();
         rootfs::assemble(&root, &[&py.root, &js.root], &licenses)?;
         let components = [&py.components[..], &js.components[..]].concat();
-        let spec = spec(root.clone(), &box_wasm, &python_wasm, &js, &components, &dist)?;
+        let modules = Modules { boxed: &box_wasm, python: &python_wasm, js: &js };
+        let spec = spec(root.clone(), &modules, &components, &dist)?;
         wasibox_image::pack_to(&spec, &image)?;
         std::fs::remove_dir_all(&root).with_context(|| root.display().to_string())?;
         env::write(&stamp, key.as_bytes())?;
@@ -196,16 +197,22 @@ fn image_key(box_wasm: &[u8], python: &str, js: &JsDist) -> Result<String> {
     Ok(key.finish())
 }
 
+/// The programs of an image.
+struct Modules<'a> {
+    boxed: &'a [u8],
+    python: &'a [u8],
+    js: &'a JsDist,
+}
+
+/// The image of these modules and the tree at `root`; `dist` has the runner.
 fn spec(
     root: PathBuf,
-    box_wasm: &[u8],
-    python_wasm: &[u8],
-    js: &JsDist,
+    modules: &Modules,
     components: &[(String, String, String)],
     dist: &Path,
 ) -> Result<ImageSpec> {
     let mut commands: Vec<(String, String)> =
-        applet_names(dist, box_wasm)?.into_iter().map(|n| (n, "box".to_string())).collect();
+        applet_names(dist, modules.boxed)?.into_iter().map(|n| (n, "box".to_string())).collect();
     for name in ["python", "python3"] {
         commands.push((name.to_string(), "python".to_string()));
     }
@@ -221,9 +228,9 @@ fn spec(
         description: "Shell, Unix tools, Python and JavaScript as WebAssembly".to_string(),
         license: "MIT OR Apache-2.0".to_string(),
         atoms: vec![
-            ("box".to_string(), box_wasm.to_vec()),
-            ("python".to_string(), python_wasm.to_vec()),
-            ("js".to_string(), js.program.bytes.clone()),
+            ("box".to_string(), modules.boxed.to_vec()),
+            ("python".to_string(), modules.python.to_vec()),
+            ("js".to_string(), modules.js.program.bytes.clone()),
         ],
         commands,
         entrypoint: Some("bash".to_string()),
