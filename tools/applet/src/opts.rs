@@ -69,7 +69,7 @@ struct Form {
 
 /// One way to write an option, and the name that the applet knows it by.
 #[derive(Clone, Copy, Debug)]
-pub struct Opt<I = char> {
+pub struct Opt<I> {
     id: I,
     form: Form,
 }
@@ -96,42 +96,9 @@ impl<I: Copy> Opt<I> {
     }
 }
 
-/// Options that are named by their letters, for commands that have no enum of their own yet.
-impl Opt<char> {
-    /// An option without argument.
-    pub const fn flag(short: char, long: &'static str, help: &'static str) -> Opt {
-        Opt::new(short, short, long, help)
-    }
-
-    /// An option with a required argument.
-    pub const fn value(
-        short: char,
-        long: &'static str,
-        arg: &'static str,
-        help: &'static str,
-    ) -> Opt {
-        Opt::new(short, short, long, help).takes(arg)
-    }
-
-    /// An option with an optional, attached argument.
-    pub const fn optional(
-        short: char,
-        long: &'static str,
-        arg: &'static str,
-        help: &'static str,
-    ) -> Opt {
-        Opt::new(short, short, long, help).may_take(arg)
-    }
-
-    /// The same option without its short letter, which still names it in the result.
-    pub const fn long_only(self) -> Opt {
-        Opt { form: Form { short: None, ..self.form }, ..self }
-    }
-}
-
 /// The command line of an applet.
 #[derive(Clone, Copy, Debug)]
-pub struct Spec<I: 'static = char> {
+pub struct Spec<I: 'static = ()> {
     /// What follows the name in the usage line.
     pub usage: &'static str,
     /// What it does, a sentence or a paragraph.
@@ -165,6 +132,23 @@ impl<I: Copy + PartialEq> Spec<I> {
         named.find(|o| o.form.long.as_bytes() == name).map(|o| o.form.arg)
     }
 
+    /// The options of letters in one word, which is given without its dash, each with what is attached to it and
+    /// what it takes. For commands whose options are not followed by their arguments as elsewhere. `Err` is a letter
+    /// that no option has.
+    pub fn letters<'w>(&self, word: &'w [u8]) -> Result<Vec<(I, Arg, &'w [u8])>, u8> {
+        let found = parse::letters(&self.forms(), word)?;
+        let named =
+            |(row, rest): (usize, _)| (self.options[row].id, self.options[row].form.arg, rest);
+        Ok(found.into_iter().map(named).collect())
+    }
+
+    /// The option of a long name, without dashes, which may be abbreviated, and what it takes.
+    pub fn find_long(&self, name: &[u8]) -> Result<(I, Arg), UsageError> {
+        let same = |a: usize, b: usize| self.options[a].id == self.options[b].id;
+        let row = parse::long(&self.forms(), &same, name)?;
+        Ok((self.options[row].id, self.options[row].form.arg))
+    }
+
     /// Whether a word that is an option takes the word after it as its argument.
     pub fn takes_next(&self, word: &[u8]) -> bool {
         let same = |a: usize, b: usize| self.options[a].id == self.options[b].id;
@@ -184,7 +168,13 @@ impl<I: Copy + PartialEq> Spec<I> {
         args: &[Vec<u8>],
         usage_status: Exit,
     ) -> Result<Parsed<I>, Exit> {
-        self.parse(args).map_err(|e| answer(ctx, e, &|name| self.help(name), usage_status))
+        self.parse(args).map_err(|e| self.answer(ctx, e, usage_status))
+    }
+
+    /// Says on the applet's streams why there is nothing to do; the status to end with, as of
+    /// [`Spec::parse_or_exit`].
+    pub fn answer(&self, ctx: &mut Ctx<'_>, e: UsageError, usage_status: Exit) -> Exit {
+        answer(ctx, e, &|name| self.help(name), usage_status)
     }
 
     fn forms(&self) -> Vec<&'static Form> {

@@ -4,157 +4,34 @@
 //! Deviations: a level chooses speed for gzip, bzip2 and xz only; zstd has one level. The stored
 //! name and time of gzip members are neither written nor used (`-n` always).
 
+mod options;
+
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Exit, Output, Sink};
 use box_sys::{Kind, meta};
 
+use self::options::Job;
 use crate::codec::Format;
-
-/// The options of all of them, with those of one.
-macro_rules! spec {
-    ($($own:expr),* $(,)?) => {
-        Spec {
-            usage: "[OPTION]... [FILE]...",
-            about: "Compress or decompress FILEs in place (by default, standard input to standard output).",
-            options: &[
-                Opt::flag('c', "stdout", "write to standard output, keep input files"),
-                Opt::flag('C', "to-stdout", "the same as --stdout").long_only(),
-                Opt::flag('d', "decompress", "decompress"),
-                Opt::flag('U', "uncompress", "the same as --decompress").long_only(),
-                Opt::flag('z', "compress", "compress"),
-                Opt::flag('f', "force", "overwrite existing output, compress links"),
-                Opt::flag('k', "keep", "keep input files"),
-                Opt::flag('l', "list", "list compressed file contents"),
-                Opt::flag('q', "quiet", "suppress warnings"),
-                Opt::flag('r', "recursive", "operate recursively on directories"),
-                Opt::value('S', "suffix", "SUF", "use suffix SUF on compressed files"),
-                Opt::flag('t', "test", "test compressed file integrity"),
-                Opt::flag('v', "verbose", "say what is done"),
-                Opt::flag('2', "", ""),
-                Opt::flag('3', "", ""),
-                Opt::flag('4', "", ""),
-                Opt::flag('5', "", ""),
-                Opt::flag('6', "", ""),
-                Opt::flag('7', "", ""),
-                Opt::flag('8', "", ""),
-                $($own),*
-            ],
-            after: "With no FILE, or when FILE is -, read standard input.",
-            posix_order: false,
-        }
-    };
-}
-
-const GZIP: Spec = spec![
-    Opt::flag('1', "fast", "compress faster"),
-    Opt::flag('9', "best", "compress better; -6 is the default"),
-    Opt::flag('n', "no-name", "do not save or restore name and time stamp"),
-    Opt::flag('N', "name", "accepted and ignored"),
-    Opt::flag('R', "rsyncable", "accepted and ignored").long_only(),
-];
-const BZIP2: Spec = spec![
-    Opt::flag('1', "fast", "blocks of 100 kB"),
-    Opt::flag('9', "best", "blocks of 900 kB"),
-    Opt::flag('s', "small", "accepted and ignored"),
-];
-const XZ: Spec = spec![
-    Opt::flag('0', "", "the fastest preset"),
-    Opt::flag('1', "fast", "compress faster"),
-    Opt::flag('9', "best", "compress better; -6 is the default"),
-    Opt::flag('e', "extreme", "accepted and ignored"),
-    Opt::value('F', "format", "FORMAT", "auto or xz"),
-    Opt::value('T', "threads", "NUM", "accepted and ignored"),
-    Opt::value('M', "memlimit", "LIMIT", "accepted and ignored"),
-    Opt::flag('Q', "no-warn", "warnings do not change the exit status"),
-];
-const ZSTD: Spec = spec![
-    Opt::flag('0', "", ""),
-    Opt::flag('1', "", "levels 1 to 22 are accepted; there is one"),
-    Opt::flag('9', "", ""),
-    Opt::value('o', "", "FILE", "write to FILE"),
-    Opt::flag('R', "rm", "remove input files").long_only(),
-    Opt::optional('F', "fast", "NUM", "accepted and ignored").long_only(),
-    Opt::flag('u', "ultra", "accepted and ignored").long_only(),
-    Opt::optional('L', "long", "NUM", "accepted and ignored").long_only(),
-    Opt::value('T', "threads", "NUM", "accepted and ignored"),
-    Opt::flag('P', "no-progress", "accepted and ignored").long_only(),
-];
-
-/// What is to be done, from name and options.
-struct Job {
-    format: Format,
-    decompress: bool,
-    to_stdout: bool,
-    test: bool,
-    list: bool,
-    keep: bool,
-    force: bool,
-    quiet: bool,
-    verbose: bool,
-    recursive: bool,
-    level: u32,
-    suffix: Vec<u8>,
-    /// Where everything goes, instead of a file for each.
-    output: Option<Vec<u8>>,
-}
 
 /// Runs one of the commands.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let name = ctx.name.clone();
-    let (format, spec) = match name.as_str() {
-        "bzip2" | "bunzip2" | "bzcat" => (Format::Bzip2, BZIP2),
-        "xz" | "unxz" | "xzcat" => (Format::Xz, XZ),
-        "zstd" | "unzstd" | "zstdcat" => (Format::Zstd, ZSTD),
-        _ => (Format::Gzip, GZIP),
-    };
-    let parsed = match spec.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
+    let (job, operands) = match options::parse(ctx, args) {
+        Ok(parsed) => parsed,
         Err(exit) => return exit,
     };
-    let of_xz = parsed.last('F').filter(|_| format == Format::Xz);
-    if let Some(other) = of_xz.filter(|f| !matches!(*f, b"auto" | b"xz")) {
-        ctx.error_bytes(&[b"the format ", other, b" is not supported"]);
-        return Exit::FAILURE;
-    }
-    let cat = name.ends_with("cat");
-    if format == Format::Gzip {
-        // `gunzip` and `zcat` are scripts that call it.
-        ctx.name = "gzip".into();
-    }
-    let test = parsed.has('t');
-    let list = parsed.has('l');
-    let by_name = cat || name.contains("un");
-    let direction = parsed.last_of(&['d', 'U', 'z']);
-    let level = parsed.options.iter().rev().find_map(|(c, _)| c.to_digit(10)).unwrap_or(6);
-    let job = Job {
-        format,
-        decompress: test || list || direction.map_or(by_name, |d| d != 'z'),
-        to_stdout: cat || parsed.has('c') || parsed.has('C'),
-        test,
-        list,
-        // zstd keeps its input by default.
-        keep: parsed.has('k') || format == Format::Zstd && !parsed.has('R'),
-        force: parsed.has('f'),
-        quiet: parsed.has('q'),
-        verbose: parsed.has('v'),
-        recursive: parsed.has('r'),
-        level,
-        output: parsed.last('o').filter(|_| format == Format::Zstd).map(<[u8]>::to_vec),
-        suffix: parsed.last('S').map_or_else(|| format.suffix().into(), |s| s.to_vec()),
-    };
-    if list && format == Format::Gzip {
+    if job.list && job.format == Format::Gzip {
         let _ = writeln!(
             ctx.stdout,
             "         compressed        uncompressed  ratio uncompressed_name"
         );
     }
-    let operands = if parsed.operands.is_empty() { vec![b"-".to_vec()] } else { parsed.operands };
     match job.output.clone() {
-        Some(output) if output != b"-" && !test && !list => into(ctx, job, &operands, &output),
+        Some(output) if output != b"-" && !job.test && !job.list => {
+            into(ctx, job, &operands, &output)
+        }
         Some(_) => each(ctx, &Job { to_stdout: true, ..job }, &operands),
         None => each(ctx, &job, &operands),
     }

@@ -11,7 +11,8 @@ pub(super) fn text(name: &str, usage: &str, about: &str, forms: &[&Form], after:
     if !forms.is_empty() {
         text.push('\n');
     }
-    for form in forms {
+    // A spelling without a text of its own, as a level between the first and the last, has no row.
+    for form in forms.iter().filter(|f| !f.help.is_empty()) {
         let left = written(form);
         if left.len() < COLUMN {
             text.push_str(&format!("{left:<COLUMN$}{}\n", form.help));

@@ -57,15 +57,8 @@ pub(super) fn takes_next(
     if let Some(long) = word.strip_prefix(b"--") {
         return !long.contains(&b'=') && parser.find_long(long).is_ok_and(required);
     }
-    let letters = word.strip_prefix(b"-").unwrap_or_default();
-    for (at, letter) in letters.iter().enumerate() {
-        match parser.find_short(*letter) {
-            Some(row) if forms[row].arg == Arg::No => {}
-            Some(row) => return required(row) && at + 1 == letters.len(),
-            None => return false,
-        }
-    }
-    false
+    let found = letters(forms, word.strip_prefix(b"-").unwrap_or_default()).unwrap_or_default();
+    found.last().is_some_and(|(row, attached)| required(*row) && attached.is_empty())
 }
 
 struct Parser<'a> {
@@ -123,37 +116,50 @@ impl Parser<'_> {
         }
     }
 
-    fn find_short(&self, letter: u8) -> Option<usize> {
-        self.forms.iter().position(|f| f.short == Some(char::from(letter)))
-    }
-
-    /// Letters after one dash; the first that takes an argument takes the rest.
-    fn cluster(&mut self, letters: &[u8]) -> Result<(), UsageError> {
-        for (at, &letter) in letters.iter().enumerate() {
-            let Some(row) = self.find_short(letter) else {
-                return Err(message(format!("invalid option -- '{}'", char::from(letter))));
-            };
-            let letter = char::from(letter);
-            let attached = letters.get(at + 1..).filter(|rest| !rest.is_empty());
-            let attached = attached.map(<[u8]>::to_vec);
+    /// Letters after one dash.
+    fn cluster(&mut self, word: &[u8]) -> Result<(), UsageError> {
+        let found = letters(self.forms, word)
+            .map_err(|letter| message(format!("invalid option -- '{}'", char::from(letter))))?;
+        for (row, attached) in found {
+            let attached = Some(attached).filter(|a| !a.is_empty()).map(<[u8]>::to_vec);
             let value = match self.forms[row].arg {
-                Arg::No => {
-                    self.options.push((row, None));
-                    continue;
-                }
-                Arg::Optional(_) => attached,
                 Arg::Required(_) => match attached.or_else(|| self.rest.next().cloned()) {
                     None => {
+                        let letter = self.forms[row].short.unwrap_or_default();
                         return Err(message(format!("option requires an argument -- '{letter}'")));
                     }
                     value => value,
                 },
+                _ => attached,
             };
             self.options.push((row, value));
-            break;
         }
         Ok(())
     }
+}
+
+/// The rows of letters in one word, which is given without its dash, each with what is attached to it: the first
+/// that takes an argument takes the rest. `Err` is a letter that no row has.
+pub(super) fn letters<'w>(forms: &[&Form], word: &'w [u8]) -> Result<Vec<(usize, &'w [u8])>, u8> {
+    let mut found = Vec::new();
+    for (at, letter) in word.iter().enumerate() {
+        let row = forms.iter().position(|f| f.short == Some(char::from(*letter))).ok_or(*letter)?;
+        if forms[row].arg != Arg::No {
+            found.push((row, &word[at + 1..]));
+            break;
+        }
+        found.push((row, &[]));
+    }
+    Ok(found)
+}
+
+/// The row of a whole or abbreviated long name, given without dashes.
+pub(super) fn long(
+    forms: &[&Form],
+    same: &dyn Fn(usize, usize) -> bool,
+    name: &[u8],
+) -> Result<usize, UsageError> {
+    Parser { forms, same, rest: [].iter(), options: Vec::new() }.find_long(name)
 }
 
 fn message(text: String) -> UsageError {
@@ -162,7 +168,7 @@ fn message(text: String) -> UsageError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Opt, Spec};
+    use super::super::{Arg, Opt, Spec};
     use super::UsageError;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,6 +230,18 @@ mod tests {
         let takes = |word: &str| SPEC.takes_next(word.as_bytes());
         assert!(["-n", "-qn", "--lines", "--li"].iter().all(|word| takes(word)));
         assert!(!["-q", "-n3", "-x", "--lines=3", "--color", "--col"].iter().any(|w| takes(w)));
+    }
+
+    #[test]
+    fn letters_of_a_word() {
+        let required = Arg::Required("NUM");
+        let letters = |word: &'static [u8]| SPEC.letters(word);
+        assert_eq!(letters(b"qn3"), Ok(vec![(Quiet, Arg::No, &b""[..]), (Lines, required, b"3")]));
+        assert_eq!(letters(b"n"), Ok(vec![(Lines, required, &b""[..])]));
+        assert_eq!(letters(b"qx"), Err(b'x'));
+        assert_eq!(SPEC.find_long(b"li"), Ok((Lines, required)));
+        assert_eq!(SPEC.find_long(b"version"), Err(UsageError::Version));
+        assert!(SPEC.find_long(b"nothing").is_err());
     }
 
     // The texts are those of glibc's getopt_long, whose prefix is left to the caller.

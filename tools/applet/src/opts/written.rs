@@ -2,7 +2,7 @@
 
 /// Options in the order they were written, and operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parsed<I = char> {
+pub struct Parsed<I = ()> {
     /// Each option with its argument, if it has one.
     pub options: Vec<(I, Option<Vec<u8>>)>,
     /// What is no option, in order.

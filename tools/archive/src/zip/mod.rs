@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `format` | the container: directory, headers, times |
 //! | `data` | unpacking and checking a member |
-//! | `unzip` | `unzip`'s command line; what is done with each member |
+//! | `unzip` | which members `unzip` means, what is done with each; `unzip/options` its command line |
 //! | `extract` | members back into files; what a hostile archive may not do |
 //! | `list` | the tables of `unzip -l`, `-v` and `zipinfo` |
-//! | `create` | `zip`: files into an archive, members out of it |
+//! | `create` | `zip`: files into an archive, members out of it; `create/options` its command line |
 //!
 //! Deliberately absent: encryption, archives in several parts, names in other character sets.
 

@@ -1,4 +1,6 @@
-//! `unzip` and `zipinfo`: the command line, and which members it means.
+//! `unzip` and `zipinfo`: which members are meant, and what is done with them.
+
+mod options;
 
 use std::fs::File;
 use std::io::Write;
@@ -7,65 +9,25 @@ use box_applet::{Ctx, Exit};
 use box_text::glob::Pattern;
 use box_text::time::Zone;
 
+use self::options::{Action, Job};
 use super::data::{self, Problem};
-use super::extract::{Extract, Overwrite};
 use super::format::{self, Directory, Entry};
 use super::{list, pattern};
 
-const HELP: &str = "\
-Usage: unzip [-Z] [-opts[modifiers]] file[.zip] [list] [-x xlist] [-d exdir]
-  Default action is to extract files in list, except those in xlist, to exdir;
-  file[.zip] may be a wildcard.  -Z => ZipInfo mode.
-
-  -p  extract files to pipe, no messages     -l  list files (short format)
-  -f  freshen existing files, create none    -t  test compressed archive data
-  -u  update files, create if necessary      -z  display archive comment only
-  -v  list verbosely                         -c  extract files to pipe, with names
-  -x  exclude files that follow (in xlist)   -d  extract files into exdir
-modifiers:
-  -n  never overwrite existing files         -q  quiet mode (-qq => quieter)
-  -o  overwrite files WITHOUT prompting      -j  junk paths (do not make directories)
-  -C  match filenames case-insensitively     -L  make names lowercase
-  -a  auto-convert any text files            -K  keep setuid/setgid/tacky permissions
-";
-
-/// What is to be done.
-#[derive(Clone, Copy, PartialEq)]
-enum Action {
-    Extract,
-    /// To standard output; with names.
-    Pipe(bool),
-    Test,
-    List,
-    Verbose,
-    Comment,
-    Info,
-    /// `zipinfo -1`.
-    Names,
-}
-
-struct Job {
-    action: Action,
-    quiet: usize,
-    ignore_case: bool,
-    archive: Vec<u8>,
-    only: Vec<Vec<u8>>,
-    except: Vec<Vec<u8>>,
-    extract: Extract,
-}
-
 /// Runs `unzip`.
 pub fn unzip(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    run(ctx, args, Action::Extract)
+    let job = options::unzip(ctx, args);
+    run(ctx, job)
 }
 
 /// Runs `zipinfo`.
 pub fn zipinfo(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    run(ctx, args, Action::Info)
+    let job = options::zipinfo(ctx, args);
+    run(ctx, job)
 }
 
-fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], action: Action) -> Exit {
-    let job = match parse(ctx, args, action) {
+fn run(ctx: &mut Ctx<'_>, job: Result<Job, Exit>) -> Exit {
+    let job = match job {
         Ok(job) => job,
         Err(exit) => return exit,
     };
@@ -287,140 +249,4 @@ fn open(ctx: &Ctx<'_>, name: &[u8]) -> Option<(Vec<u8>, File)> {
         let file = path.is_file().then(|| File::open(&path).ok()).flatten()?;
         Some((full, file))
     })
-}
-
-fn usage(ctx: &mut Ctx<'_>) -> Exit {
-    let _ = ctx.stderr.write_all(HELP.as_bytes());
-    Exit(10)
-}
-
-/// The command line while it is read.
-struct Reader<'a> {
-    job: Job,
-    /// `zipinfo`, or `unzip -Z`.
-    info: bool,
-    verbose: bool,
-    listed: bool,
-    /// Words are members that are left out.
-    excluding: bool,
-    named: bool,
-    rest: std::slice::Iter<'a, Vec<u8>>,
-}
-
-/// Options may stand in front of the archive and behind it; `-x` and `-d` behind the members.
-fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>], action: Action) -> Result<Job, Exit> {
-    let job = Job {
-        action,
-        quiet: 0,
-        ignore_case: false,
-        archive: Vec::new(),
-        only: Vec::new(),
-        except: Vec::new(),
-        extract: Extract::default(),
-    };
-    let mut reader = Reader {
-        job,
-        info: action == Action::Info,
-        verbose: false,
-        listed: false,
-        excluding: false,
-        named: false,
-        rest: args.iter(),
-    };
-    let mut plain = false;
-    while let Some(arg) = reader.rest.next() {
-        match arg.strip_prefix(b"-") {
-            Some(b"-") if !plain => plain = true,
-            Some(b"-help") if !plain => {
-                let _ = ctx.stdout.write_all(HELP.as_bytes());
-                return Err(Exit::SUCCESS);
-            }
-            Some(b"-version") if !plain => {
-                let version = env!("CARGO_PKG_VERSION");
-                let _ = writeln!(ctx.stdout, "{} (Wasibox) {version}", ctx.name);
-                return Err(Exit::SUCCESS);
-            }
-            Some(flags) if !plain && !flags.is_empty() => reader.flags(ctx, flags)?,
-            _ => reader.operand(arg),
-        }
-    }
-    reader.finish(ctx)
-}
-
-impl Reader<'_> {
-    /// The archive, then members.
-    fn operand(&mut self, arg: &[u8]) {
-        if !self.named {
-            self.job.archive = arg.to_vec();
-            self.named = true;
-        } else if self.excluding {
-            self.job.except.push(arg.to_vec());
-        } else {
-            self.job.only.push(arg.to_vec());
-        }
-    }
-
-    /// Letters in one word.
-    fn flags(&mut self, ctx: &mut Ctx<'_>, flags: &[u8]) -> Result<(), Exit> {
-        let job = &mut self.job;
-        for (at, flag) in flags.iter().enumerate() {
-            match flag {
-                b'Z' if at == 0 => self.info = true,
-                b'1' if self.info => job.action = Action::Names,
-                b'l' | b's' | b'm' | b'h' | b't' if self.info => {}
-                b'l' => self.listed = true,
-                b'v' => self.verbose = true,
-                b't' => job.action = Action::Test,
-                b'z' => job.action = Action::Comment,
-                b'p' => job.action = Action::Pipe(false),
-                b'c' => job.action = Action::Pipe(true),
-                b'q' => job.quiet += 1,
-                b'o' => job.extract.overwrite = Overwrite::All,
-                b'n' => job.extract.overwrite = Overwrite::None,
-                b'j' => job.extract.junk = true,
-                b'L' => job.extract.lower = true,
-                b'f' => job.extract.freshen = true,
-                b'u' => job.extract.update = true,
-                b'a' => job.extract.text = true,
-                b'K' => job.extract.special = true,
-                b'C' => job.ignore_case = true,
-                b'b' | b'B' | b'X' | b'D' | b'U' | b'V' | b'M' | b'W' | b':' | b'^' => {}
-                b'x' => self.excluding = true,
-                b'd' | b'P' | b'O' | b'I' => {
-                    let attached = Some(&flags[at + 1..]).filter(|a| !a.is_empty());
-                    let value = attached.map(<[u8]>::to_vec).or_else(|| self.rest.next().cloned());
-                    let Some(value) = value else {
-                        let letter = char::from(*flag);
-                        ctx.error(format_args!(" must specify argument of -{letter} option"));
-                        return Err(Exit(10));
-                    };
-                    if *flag == b'd' {
-                        job.extract.dir = Some(value);
-                    }
-                    return Ok(());
-                }
-                _ => return Err(usage(ctx)),
-            }
-        }
-        Ok(())
-    }
-
-    /// What the options say together.
-    fn finish(self, ctx: &mut Ctx<'_>) -> Result<Job, Exit> {
-        let mut job = self.job;
-        if job.action == Action::Extract {
-            job.action = match (self.info, self.verbose, self.listed) {
-                (true, ..) => Action::Info,
-                (_, true, _) => Action::Verbose,
-                (_, _, true) => Action::List,
-                _ => Action::Extract,
-            };
-        }
-        job.extract.quiet = job.quiet > 0;
-        if !self.named {
-            let _ = ctx.stdout.write_all(HELP.as_bytes());
-            return Err(Exit(if self.verbose { 0 } else { 10 }));
-        }
-        Ok(job)
-    }
 }

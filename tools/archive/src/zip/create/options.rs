@@ -2,26 +2,83 @@
 
 use std::io::Write;
 
+use box_applet::opts::{Arg, Opt, Spec, UsageError};
 use box_applet::{Ctx, Exit};
 
-const HELP: &str = "\
-Usage: zip [-options] [-b path] [-n suffixes] [zipfile list] [-xi list]
-  The default action is to add or replace zipfile entries from list, which
-  can include the special name - to compress standard input.
-  If zipfile is -, zip writes the archive to standard output.
-  -f   freshen: only changed files  -u   update: only changed or new files
-  -d   delete entries in zipfile    -m   move into zipfile (delete OS files)
-  -r   recurse into directories     -j   junk (don't record) directory names
-  -0   store only                   -9   compress better; -1 compress faster
-  -q   quiet operation              -v   accepted and ignored
-  -x   exclude the following names  -i   include only the following names
-  -D   do not add directory entries -T   test zipfile integrity
-  -X   eXclude eXtra file attributes
-  -y   store symbolic links as the link instead of the referenced file
-  -n   don't compress these suffixes
-  -Z   set compression method: store, deflate, bzip2
-  -@   read names from stdin
-";
+use crate::zip::format;
+
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    Freshen,
+    Update,
+    Delete,
+    Move,
+    Recurse,
+    JunkPaths,
+    Level(u32),
+    Quiet,
+    Exclude,
+    Include,
+    NoDirectories,
+    Test,
+    NoExtra,
+    Symlinks,
+    Suffixes,
+    Method,
+    NamesFromStdin,
+    Help,
+    /// Accepted, without effect.
+    Ignored,
+}
+
+const SPEC: Spec<Flag> = Spec {
+    usage: "[-options] [-b path] [-n suffixes] [zipfile list] [-xi list]",
+    about: "Add or replace entries of zipfile from list, which can include the special name - to compress\n\
+            standard input. If zipfile is -, write the archive to standard output.",
+    options: &[
+        Opt::new(Flag::Freshen, 'f', "freshen", "only changed files"),
+        Opt::new(Flag::Update, 'u', "update", "only changed or new files"),
+        Opt::new(Flag::Delete, 'd', "delete", "delete entries in zipfile"),
+        Opt::new(Flag::Move, 'm', "move", "move into zipfile (delete files)"),
+        Opt::new(Flag::Recurse, 'r', "recurse-paths", "recurse into directories"),
+        Opt::new(Flag::JunkPaths, 'j', "junk-paths", "do not record directory names"),
+        Opt::new(Flag::Level(0), '0', "", "store only"),
+        Opt::new(Flag::Level(1), '1', "", "compress faster"),
+        Opt::new(Flag::Level(2), '2', "", ""),
+        Opt::new(Flag::Level(3), '3', "", ""),
+        Opt::new(Flag::Level(4), '4', "", ""),
+        Opt::new(Flag::Level(5), '5', "", ""),
+        Opt::new(Flag::Level(6), '6', "", "the default"),
+        Opt::new(Flag::Level(7), '7', "", ""),
+        Opt::new(Flag::Level(8), '8', "", ""),
+        Opt::new(Flag::Level(9), '9', "", "compress better"),
+        Opt::new(Flag::Quiet, 'q', "quiet", "quiet operation"),
+        Opt::new(Flag::Ignored, 'v', "verbose", "accepted and ignored"),
+        Opt::new(Flag::Exclude, 'x', "exclude", "exclude the names that follow").takes("LIST"),
+        Opt::new(Flag::Include, 'i', "include", "include only the names that follow").takes("LIST"),
+        Opt::new(Flag::NoDirectories, 'D', "no-dir-entries", "do not add directory entries"),
+        Opt::new(Flag::Test, 'T', "test", "test zipfile integrity"),
+        Opt::new(Flag::NoExtra, 'X', "no-extra", "exclude extra file attributes"),
+        Opt::new(Flag::Symlinks, 'y', "symlinks", "store symbolic links as links"),
+        Opt::new(Flag::Suffixes, 'n', "suffixes", "do not compress files with these suffixes")
+            .takes(".S:.S"),
+        Opt::new(Flag::Method, 'Z', "compression-method", "store, deflate or bzip2")
+            .takes("METHOD"),
+        Opt::new(Flag::NamesFromStdin, '@', "names-stdin", "read names from standard input"),
+        Opt::new(Flag::Ignored, 'b', "temp-path", "accepted and ignored").takes("DIR"),
+        Opt::new(Flag::Ignored, 't', "", "accepted and ignored").takes("DATE"),
+        Opt::new(Flag::Ignored, 'o', "", "accepted and ignored"),
+        Opt::new(Flag::Ignored, 'k', "", "accepted and ignored"),
+        Opt::new(Flag::Ignored, 'A', "", "accepted and ignored"),
+        Opt::new(Flag::Ignored, 'g', "", "accepted and ignored"),
+        Opt::new(Flag::Ignored, 'S', "", "accepted and ignored"),
+        Opt::new(Flag::Help, 'h', "", "the same as --help"),
+        Opt::new(Flag::Help, '?', "", ""),
+    ],
+    after: "",
+    posix_order: false,
+};
 
 /// What becomes of the archive.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,34 +131,11 @@ impl Default for Job {
             test: false,
             no_extra: false,
             level: 6,
-            method: super::format::DEFLATED,
+            method: format::DEFLATED,
             store: suffixes.map(|s| s.as_bytes().to_vec()).collect(),
         }
     }
 }
-
-/// Long names of options, and options of two letters, by what they mean.
-const LONG: &[(&str, u8)] = &[
-    ("recurse-paths", b'r'),
-    ("quiet", b'q'),
-    ("verbose", b'v'),
-    ("junk-paths", b'j'),
-    ("symlinks", b'y'),
-    ("delete", b'd'),
-    ("update", b'u'),
-    ("freshen", b'f'),
-    ("move", b'm'),
-    ("test", b'T'),
-    ("no-dir-entries", b'D'),
-    ("no-extra", b'X'),
-    ("exclude", b'x'),
-    ("include", b'i'),
-    ("names-stdin", b'@'),
-    ("suffixes", b'n'),
-    ("compression-method", b'Z'),
-    ("temp-path", b'b'),
-    ("help", b'h'),
-];
 
 /// Where the words that follow go.
 #[derive(Clone, Copy, PartialEq)]
@@ -128,18 +162,8 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
     while let Some(arg) = reader.rest.next() {
         match arg.strip_prefix(b"-") {
             Some(b"-") if !plain => plain = true,
-            Some(b"-version") if !plain => {
-                let _ = writeln!(ctx.stdout, "zip (Wasibox) {}", env!("CARGO_PKG_VERSION"));
-                return Err(Exit::SUCCESS);
-            }
-            Some([b'-', name @ ..]) if !plain => {
-                let (flag, value) = long(name).ok_or_else(|| {
-                    let name = name.split(|c| *c == b'=').next().unwrap_or_default();
-                    invalid(ctx, &format!("long option '{}' not supported", lossy(name)))
-                })?;
-                reader.flags(ctx, &[flag], value)?;
-            }
-            Some(flags) if !plain && !flags.is_empty() => reader.flags(ctx, flags, None)?,
+            Some([b'-', name @ ..]) if !plain => reader.long(ctx, name)?,
+            Some(word) if !plain && !word.is_empty() => reader.letters(ctx, word)?,
             _ => reader.operand(arg),
         }
     }
@@ -149,23 +173,9 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
         return Err(invalid(ctx, "nothing to select from"));
     }
     if !named {
-        let _ = ctx.stdout.write_all(HELP.as_bytes());
-        return Err(Exit::SUCCESS);
+        return Err(help(ctx));
     }
     Ok(job)
-}
-
-/// The letter of a long name, which may be abbreviated, and the value that is attached to it.
-fn long(name: &[u8]) -> Option<(u8, Option<&[u8]>)> {
-    let (name, value) = match name.iter().position(|c| *c == b'=') {
-        Some(at) => (&name[..at], Some(&name[at + 1..])),
-        None => (name, None),
-    };
-    let mut fits = LONG.iter().filter(|(l, _)| l.as_bytes().starts_with(name));
-    match (fits.next(), fits.next()) {
-        (Some((_, flag)), None) => Some((*flag, value)),
-        _ => None,
-    }
 }
 
 impl Reader<'_> {
@@ -181,83 +191,91 @@ impl Reader<'_> {
         }
     }
 
-    /// Letters in one word; `attached` is the value of a long name.
-    fn flags(
+    /// `NAME` or `NAME=VALUE`.
+    fn long(&mut self, ctx: &mut Ctx<'_>, word: &[u8]) -> Result<(), Exit> {
+        let (name, value) = match word.iter().position(|c| *c == b'=') {
+            Some(at) => (&word[..at], &word[at + 1..]),
+            None => (word, &[][..]),
+        };
+        match SPEC.find_long(name) {
+            Ok((flag, takes)) => self.option(ctx, flag, takes, value),
+            Err(UsageError::Message(_)) => {
+                Err(invalid(ctx, &format!("long option '{}' not supported", lossy(name))))
+            }
+            Err(asked) => Err(SPEC.answer(ctx, asked, Exit::SUCCESS)),
+        }
+    }
+
+    /// Letters in one word.
+    fn letters(&mut self, ctx: &mut Ctx<'_>, word: &[u8]) -> Result<(), Exit> {
+        let found = SPEC.letters(word).map_err(|letter| {
+            invalid(ctx, &format!("short option '{}' not supported", char::from(letter)))
+        })?;
+        found.into_iter().try_for_each(|(flag, takes, value)| self.option(ctx, flag, takes, value))
+    }
+
+    /// What an option does, with what is attached to it.
+    fn option(
         &mut self,
         ctx: &mut Ctx<'_>,
-        flags: &[u8],
-        attached: Option<&[u8]>,
+        flag: Flag,
+        takes: Arg,
+        attached: &[u8],
     ) -> Result<(), Exit> {
         self.list = List::Names;
         let job = &mut self.job;
-        for (at, flag) in flags.iter().enumerate() {
-            match flag {
-                b'r' => job.recurse = true,
-                b'q' => job.quiet = true,
-                b'j' => job.junk = true,
-                b'D' => job.no_dirs = true,
-                b'y' => job.links = true,
-                b'm' => job.remove = true,
-                b'T' => job.test = true,
-                b'X' => job.no_extra = true,
-                b'd' => job.action = Action::Delete,
-                b'u' => job.action = Action::Update,
-                b'f' => job.action = Action::Freshen,
-                b'0'..=b'9' => job.level = u32::from(flag - b'0'),
-                b'@' => job.names_from_stdin = true,
-                b'v' | b'o' | b'k' | b'A' | b'g' | b'S' => {}
-                b'h' | b'?' => {
-                    let _ = ctx.stdout.write_all(HELP.as_bytes());
-                    return Err(Exit::SUCCESS);
-                }
-                b'x' | b'i' => {
-                    let (list, to) = match flag {
-                        b'x' => (List::Except, &mut job.except),
-                        _ => (List::Only, &mut job.only),
-                    };
-                    // What is attached is the only one.
-                    match attached.or(Some(&flags[at + 1..])).filter(|f| !f.is_empty()) {
-                        Some(first) => to.push(first.to_vec()),
-                        None => self.list = list,
-                    }
-                    return Ok(());
-                }
-                b'n' | b'Z' | b'b' | b't' => {
-                    let value = attached.or(Some(&flags[at + 1..])).filter(|f| !f.is_empty());
-                    return self.valued(ctx, *flag, value);
-                }
+        match flag {
+            Flag::Recurse => job.recurse = true,
+            Flag::Quiet => job.quiet = true,
+            Flag::JunkPaths => job.junk = true,
+            Flag::NoDirectories => job.no_dirs = true,
+            Flag::Symlinks => job.links = true,
+            Flag::Move => job.remove = true,
+            Flag::Test => job.test = true,
+            Flag::NoExtra => job.no_extra = true,
+            Flag::Delete => job.action = Action::Delete,
+            Flag::Update => job.action = Action::Update,
+            Flag::Freshen => job.action = Action::Freshen,
+            Flag::Level(level) => job.level = level,
+            Flag::NamesFromStdin => job.names_from_stdin = true,
+            Flag::Help => return Err(help(ctx)),
+            // A name that is attached is the only one.
+            Flag::Exclude if attached.is_empty() => self.list = List::Except,
+            Flag::Exclude => job.except.push(attached.to_vec()),
+            Flag::Include if attached.is_empty() => self.list = List::Only,
+            Flag::Include => job.only.push(attached.to_vec()),
+            Flag::Suffixes => {
+                let suffixes = self.value(ctx, 'n', attached)?;
+                let parts = suffixes.split(|c| matches!(c, b':' | b','));
+                self.job.store = parts.map(<[u8]>::to_vec).collect();
+            }
+            Flag::Method => match self.value(ctx, 'Z', attached)?.as_slice() {
+                b"store" => self.job.level = 0,
+                b"deflate" => self.job.method = format::DEFLATED,
+                b"bzip2" => self.job.method = format::BZIP2,
                 other => {
-                    let text = format!("short option '{}' not supported", char::from(*other));
+                    let text = format!("unknown compression method '{}'", lossy(other));
                     return Err(invalid(ctx, &text));
                 }
-            }
+            },
+            Flag::Ignored if takes == Arg::No => {}
+            Flag::Ignored => drop(self.value(ctx, 'b', attached)?),
         }
         Ok(())
     }
 
-    /// An option with a value, which is the next word if none is attached.
-    fn valued(&mut self, ctx: &mut Ctx<'_>, flag: u8, value: Option<&[u8]>) -> Result<(), Exit> {
-        let Some(value) = value.map(<[u8]>::to_vec).or_else(|| self.rest.next().cloned()) else {
-            let text = format!("option '{}' requires a value", char::from(flag));
-            return Err(invalid(ctx, &text));
-        };
-        match (flag, value.as_slice()) {
-            (b'n', suffixes) => {
-                let parts = suffixes.split(|c| matches!(c, b':' | b','));
-                self.job.store = parts.map(<[u8]>::to_vec).collect();
-            }
-            (b'Z', b"store") => self.job.level = 0,
-            (b'Z', b"deflate") => self.job.method = super::format::DEFLATED,
-            (b'Z', b"bzip2") => self.job.method = super::format::BZIP2,
-            (b'Z', other) => {
-                let text = format!("unknown compression method '{}'", lossy(other));
-                return Err(invalid(ctx, &text));
-            }
-            // A folder for temporary files, a date: without effect.
-            _ => {}
-        }
-        Ok(())
+    /// An option's value: what is attached, else the next word.
+    fn value(&mut self, ctx: &mut Ctx<'_>, letter: char, attached: &[u8]) -> Result<Vec<u8>, Exit> {
+        let attached = Some(attached).filter(|a| !a.is_empty()).map(<[u8]>::to_vec);
+        attached
+            .or_else(|| self.rest.next().cloned())
+            .ok_or_else(|| invalid(ctx, &format!("option '{letter}' requires a value")))
     }
+}
+
+fn help(ctx: &mut Ctx<'_>) -> Exit {
+    let _ = ctx.stdout.write_all(SPEC.help(&ctx.name).as_bytes());
+    Exit::SUCCESS
 }
 
 fn invalid(ctx: &mut Ctx<'_>, why: &str) -> Exit {
