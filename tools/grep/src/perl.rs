@@ -4,6 +4,7 @@
 
 use std::cell::Cell;
 
+use box_text::regex::Required;
 use fancy_regex::{BytesMode, Regex, RegexBuilder};
 
 use crate::config::Config;
@@ -17,6 +18,8 @@ pub struct Perl {
     /// Bytes before a match that the engine must see: a leading look-behind was turned
     /// into a prefix that `\K` drops, which the engine finds much faster.
     behind: usize,
+    /// Texts without which a line has no match, where they are known.
+    required: Option<Required>,
     gave_up: Cell<bool>,
 }
 
@@ -31,6 +34,9 @@ impl Perl {
         let text = std::str::from_utf8(pattern)
             .map_err(|_| "-P supports only unibyte and UTF-8 locales".to_string())?;
         let text = ascii_classes(text);
+        // There `\<` is a condition, here it is a character.
+        let foreign = text.contains(r"\<") || text.contains(r"\>");
+        let required = Required::of_pattern(&text, config.ignore_case).filter(|_| !foreign);
         let plain = !config.whole_lines && !config.words;
         let (text, behind) = match leading_look_behind(&text).filter(|_| plain) {
             Some((literal, rest)) => (format!(r"{literal}\K(?:{rest})"), unescaped_len(literal)),
@@ -52,7 +58,7 @@ impl Perl {
             .seek(true)
             .build()
             .map_err(|e| describe(&e))?;
-        Ok(Perl { regex, behind, gave_up: Cell::new(false) })
+        Ok(Perl { regex, behind, required, gave_up: Cell::new(false) })
     }
 
     /// The first match in a line at or after `at`.
@@ -70,6 +76,9 @@ impl Perl {
     pub fn hit(&self, text: &[u8], from: usize, end: u8) -> Option<usize> {
         let mut at = from;
         while at <= text.len() {
+            if let Some(required) = &self.required {
+                at = required.next_line(text, at, end)?.start;
+            }
             let rest = &text[at..];
             let width = memchr::memchr(end, rest).unwrap_or(rest.len());
             if self.find(&rest[..width], 0).is_some() {

@@ -6,6 +6,7 @@
 //! | text to tokens, brackets, nodes | `lex`, `bracket`, `parse`, `ast`, `class` |
 //! | what is known beforehand (plain text, fixed length) | `shape` |
 //! | a choice of a few plain texts | `literals` |
+//! | texts without which a line has no match | `required` |
 //! | matches: lazy automata of `regex-automata` | `hir`, `automaton` |
 //! | groups and back-references: own instructions and matcher | `program`, `backtrack` |
 //!
@@ -43,6 +44,7 @@ mod literals;
 mod options;
 mod parse;
 mod program;
+mod required;
 mod shape;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -57,9 +59,15 @@ use program::Program;
 
 pub use error::RegexError;
 pub use options::{Bound, Options, Syntax};
+pub use required::Required;
 
 /// Most weight (states, roughly) a pattern may have.
 const MAX_WEIGHT: u64 = 1 << 19;
+
+/// So many lines with a required text are tried by themselves in any case.
+const FEW_LINES: usize = 16;
+/// More of them are if there is one in so many bytes on average.
+const DENSE: usize = 400;
 
 /// A compiled pattern.
 #[derive(Clone, Debug)]
@@ -195,17 +203,6 @@ impl Regex {
         }
     }
 
-    /// Whether every match begins at the start of the text (or line): searching again after a
-    /// match is in vain without `lines` and `multiline`.
-    pub fn is_anchored(&self) -> bool {
-        shape::anchored(&self.node)
-    }
-
-    /// Whether back-references make searches expensive.
-    pub fn has_backrefs(&self) -> bool {
-        self.backrefs
-    }
-
     /// Whether there is a match anywhere.
     pub fn is_match(&self, hay: &[u8]) -> bool {
         self.earliest_end(hay, 0).is_some()
@@ -233,10 +230,42 @@ impl Regex {
     pub fn earliest_end(&self, hay: &[u8], start: usize) -> Option<usize> {
         match &self.engine {
             Engine::Automaton(auto) if !self.backrefs && start <= hay.len() => {
-                self.pick(auto, hay, start)?.earliest_end(hay, start)
+                match (self.options.lines, auto.required()) {
+                    (Some(end), Some(required)) => {
+                        self.earliest_end_by_lines(auto, required, hay, start, end)
+                    }
+                    _ => self.pick(auto, hay, start)?.earliest_end(hay, start..hay.len()),
+                }
             }
             _ => self.find_at(hay, start).map(|(_, end)| end),
         }
+    }
+
+    /// [`Regex::earliest_end`] on the lines that have a required text; on all that is left once those have come so
+    /// densely that looking for them gains nothing.
+    fn earliest_end_by_lines(
+        &self,
+        auto: &Automata,
+        required: &Required,
+        hay: &[u8],
+        start: usize,
+        end: u8,
+    ) -> Option<usize> {
+        let (mut from, mut lines) = (start, 0);
+        while lines < FEW_LINES || from - start > lines * DENSE {
+            let line = required.next_line(hay, from, end)?;
+            let within = &hay[..line.end];
+            let found = self.pick(auto, within, line.start)?.earliest_end(within, line.clone());
+            if found.is_some() {
+                return found;
+            }
+            from = line.end + 1;
+            lines += 1;
+            if from > hay.len() {
+                return None;
+            }
+        }
+        self.pick(auto, hay, from)?.earliest_end(hay, from..hay.len())
     }
 
     /// As [`Regex::find_at`], with the groups.

@@ -3,6 +3,7 @@
 //! all ends.
 
 use std::cell::{OnceCell, RefCell};
+use std::ops::Range;
 
 use regex_automata::hybrid::dfa::{Cache as LazyCache, DFA};
 use regex_automata::nfa::thompson::pikevm::{Cache as PikeCache, PikeVM};
@@ -14,6 +15,7 @@ use regex_syntax::hir::Hir;
 use super::ast::Node;
 use super::error::RegexError;
 use super::options::Options;
+use super::required::Required;
 use super::{hir, shape};
 
 /// Bytes an automaton's states may take; beyond it the pattern is "too big".
@@ -34,6 +36,8 @@ pub(super) struct Automata {
     node: Node,
     options: Options,
     first_is_longest: bool,
+    /// Looked for on lines only.
+    required: Option<Required>,
 }
 
 impl Automata {
@@ -48,13 +52,22 @@ impl Automata {
             node: node.clone(),
             options: *options,
             first_is_longest,
+            required: None,
         };
+        if options.lines.is_some() {
+            automata.required = Required::of(&hir::translate(node, options, true));
+        }
         if options.utf8 && shape::heavy(node) {
             automata.ascii = Some(automata.build(true)?);
         } else {
             automata.full = OnceCell::from(Some(automata.build(false)?));
         }
         Ok(automata)
+    }
+
+    /// Texts of which every line with a match has one.
+    pub(super) fn required(&self) -> Option<&Required> {
+        self.required.as_ref()
     }
 
     fn build(&self, ascii: bool) -> Result<Automaton, RegexError> {
@@ -140,12 +153,13 @@ impl Automaton {
         }
     }
 
-    /// The end of the match that is complete first.
-    pub(super) fn earliest_end(&self, hay: &[u8], start: usize) -> Option<usize> {
+    /// The end of the match within a range that is complete first; conditions see the text around.
+    pub(super) fn earliest_end(&self, hay: &[u8], range: Range<usize>) -> Option<usize> {
+        let input = Input::new(hay).range(range);
         if self.conditional {
-            return self.leftmost(hay, start).map(|(_, end)| end);
+            return self.meta.search_with(&mut self.cache.borrow_mut(), &input).map(|m| m.end());
         }
-        let input = Input::new(hay).range(start..).earliest(true);
+        let input = input.earliest(true);
         let found = self.meta.search_half_with(&mut self.cache.borrow_mut(), &input)?;
         Some(found.offset())
     }

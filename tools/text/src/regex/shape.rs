@@ -143,14 +143,3 @@ pub(super) fn heavy(node: &Node) -> bool {
         Node::Empty | Node::Char(_) | Node::Backref(_) => false,
     }
 }
-
-/// Whether all matches begin at a line's or the text's start.
-pub(super) fn anchored(node: &Node) -> bool {
-    match node {
-        Node::Look(Look::TextStart | Look::LineStart) => true,
-        Node::Concat(all) => all.first().is_some_and(anchored),
-        Node::Group(_, n) => anchored(n),
-        Node::Alternate(all) => all.iter().all(anchored),
-        _ => false,
-    }
-}

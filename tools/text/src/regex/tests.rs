@@ -111,6 +111,30 @@ fn lines_and_bounds() {
     assert_eq!(Regex::new(b"\\`b", &multi).unwrap().find_at(b"a\nb", 0), None);
 }
 
+/// Lines with a required text are looked at by themselves, however many there are; the same lines match as one by one.
+#[test]
+fn lines_by_required_texts() {
+    let regex = Regex::new(b"^[0-9]+ (warn|error)\\b", &Options::new(Syntax::Egrep).lines(b'\n'));
+    let regex = regex.unwrap();
+    for every in [1, 3, 50, 5000] {
+        let line = |n: usize| match n % every {
+            0 => format!("{n} {} x", ["warn", "errors", "error", "warned"][n / every % 4]),
+            _ => format!("{n} information with some more text"),
+        };
+        let lines: Vec<String> = (0..3000).map(line).collect();
+        let matches = |line: &&String| line.ends_with(" warn x") || line.ends_with(" error x");
+        let want: Vec<&String> = lines.iter().filter(matches).collect();
+        let (text, mut at, mut found) = (lines.join("\n"), 0, Vec::new());
+        while let Some(end) = regex.earliest_end(text.as_bytes(), at) {
+            let start = text[..end].rfind('\n').map_or(0, |i| i + 1);
+            let stop = text[end..].find('\n').map_or(text.len(), |i| end + i);
+            found.push(&text[start..stop]);
+            at = stop + 1;
+        }
+        assert_eq!(found, want, "{every}");
+    }
+}
+
 #[test]
 fn hostile_patterns_end() {
     let deep = "(".repeat(5000) + &")".repeat(5000);
