@@ -33,8 +33,9 @@ impl Digits {
         while n > 0 && at > 0 {
             at -= 1;
             let sum = u64::from(self.digits[at] - b'0') + n;
-            self.digits[at] = b'0' + (sum % 10) as u8;
-            n = sum / 10;
+            // Mostly there is no carry, and division takes as long as all the rest.
+            n = if sum < 10 { 0 } else { sum / 10 };
+            self.digits[at] = b'0' + (sum - 10 * n) as u8;
         }
         self.at = self.at.min(at);
     }
