@@ -10,6 +10,8 @@ use std::io::Write;
 
 use box_applet::Applet;
 
+use crate::own;
+
 /// Options that make a tool do by default what GNU's does.
 fn implied(util: &str) -> &'static [&'static str] {
     match util {
@@ -85,6 +87,19 @@ fn silence_closed_pipes() {
     }));
 }
 
+/// Ours where there are no options.
+pub(crate) const CKSUM: Applet = Applet::globals(
+    "cksum",
+    |argv| adapt("cksum", argv, cksum),
+    "print or check checksums and byte counts",
+);
+
+fn cksum(argv: std::vec::IntoIter<OsString>) -> i32 {
+    let files = argv.as_slice().get(1..).unwrap_or_default();
+    let is_file = |word: &OsString| word == "-" || !word.as_encoded_bytes().starts_with(b"-");
+    if files.iter().all(is_file) { own::cksum::run(files) } else { uu_cksum::uumain(argv) }
+}
+
 macro_rules! adapters {
     ($($konst:ident $krate:ident $util:literal $name:literal $summary:literal;)*) => { $(
         pub(crate) const $konst: Applet = Applet::globals(
@@ -100,7 +115,6 @@ adapters! {
     BASE32 uu_base32 "base32" "base32" "encode or decode base32 data";
     BASE64 uu_base64 "base64" "base64" "encode or decode base64 data";
     BASENC uu_basenc "basenc" "basenc" "encode or decode data in several bases";
-    CKSUM uu_cksum "cksum" "cksum" "print or check checksums and byte counts";
     COMM uu_comm "comm" "comm" "compare two sorted files line by line";
     CSPLIT uu_csplit "csplit" "csplit" "split a file at context lines";
     DIRCOLORS uu_dircolors "dircolors" "dircolors" "print commands that set LS_COLORS";

@@ -6,6 +6,7 @@ pub(crate) mod cal;
 pub(crate) mod cat;
 pub(crate) mod chmod;
 pub(crate) mod chown;
+pub(crate) mod cksum;
 pub(crate) mod column;
 pub(crate) mod copy;
 pub(crate) mod cut;
