@@ -9,7 +9,6 @@ use sh_expand::{
     Attributes, Cause, DirEntry, Env, ExpandError, ExpandOptions, Key, Lookup, Reach, Str, Value,
 };
 use sh_syntax::ast::{CommandSub, ProcessSub};
-use sh_syntax::error::Cause as Odd;
 
 use crate::Shell;
 use crate::shell::Unwind;
@@ -142,11 +141,7 @@ impl Env for Shell<'_> {
     fn command_sub(&mut self, sub: &Rc<CommandSub>) -> Result<Vec<u8>, ExpandError> {
         if let Some(e) = &sub.error {
             self.substitution_error(e);
-            let bad = matches!(e.cause, Odd::BadSubstitution(_) | Odd::NoClosing { .. });
-            return Err(ExpandError::told(match bad || e.line > 0 {
-                true => Reach::Line,
-                false => Reach::Command,
-            }));
+            return Err(ExpandError::told(Reach::Command));
         }
         match self.substitute(sub) {
             Ok(out) => Ok(out),
@@ -206,7 +201,7 @@ impl Env for Shell<'_> {
     fn warn(&mut self, message: &[u8]) -> Result<(), ExpandError> {
         self.error(&[message]);
         if self.state.options.has(SetOpt::ErrExit) {
-            self.leaving.interrupted = Some(Unwind::Exit(self.status_after_failure()));
+            self.leaving.interrupted = Some(Unwind::Exit(1));
             return Err(Cause::Interrupted.into());
         }
         Ok(())

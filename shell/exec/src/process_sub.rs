@@ -106,7 +106,6 @@ impl Shell<'_> {
             |s| {
                 s.enter(Context::Substitution { action });
                 s.state.options.put(SetOpt::Verbose, false);
-                s.state.command.enter_substitution();
                 for (n, desc) in stand_ins {
                     s.state.fds.set(n, Some(desc));
                 }

@@ -248,10 +248,6 @@ impl Shell<'_> {
                         status = if main { s } else { 1 };
                         self.state.status = status;
                     }
-                    Err(Unwind::Abandon(s)) if main && !self.state.ids.is_subshell() => {
-                        status = s;
-                        self.state.status = s;
-                    }
                     Err(u) => return Err(u),
                 },
                 Err(e) => {
@@ -325,7 +321,7 @@ impl Shell<'_> {
                 Ok(None) => break Ok(status),
                 Ok(Some(list)) => match self.list(&list) {
                     Ok(s) => status = s,
-                    Err(Unwind::Discard(s) | Unwind::Abandon(s)) => {
+                    Err(Unwind::Discard(s)) => {
                         status = s;
                         self.state.status = s;
                     }
@@ -369,9 +365,6 @@ impl Shell<'_> {
             }
             (r, _) => r,
         };
-        if let Err(Unwind::Abandon(_)) = r {
-            self.state.command.leave_all();
-        }
         let status = match r {
             Ok(s) => s,
             Err(unwind) => unwind.status().unwrap_or(self.state.status),

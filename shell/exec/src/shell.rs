@@ -32,9 +32,6 @@ pub enum Unwind {
     GiveUp(i32),
     /// Abandons the current top-level command (bash's DISCARD after an expansion error).
     Discard(i32),
-    /// The same for the command that the script itself has there, out of `eval`, `.` and traps:
-    /// what bash does after an error in a subscript.
-    Abandon(i32),
 }
 
 impl Unwind {
@@ -42,11 +39,7 @@ impl Unwind {
     #[must_use]
     pub fn status(self) -> Option<i32> {
         match self {
-            Unwind::Exit(s)
-            | Unwind::GiveUp(s)
-            | Unwind::Return(s)
-            | Unwind::Discard(s)
-            | Unwind::Abandon(s) => Some(s),
+            Unwind::Exit(s) | Unwind::GiveUp(s) | Unwind::Return(s) | Unwind::Discard(s) => Some(s),
             Unwind::Break(_) | Unwind::Continue(_) => None,
         }
     }
@@ -85,8 +78,6 @@ pub struct Shell<'a> {
 pub(crate) struct Leaving {
     /// How a substitution ended the shell, while expansion passes the news on.
     pub interrupted: Option<Unwind>,
-    /// An error left `eval` or `.` in this subshell, and bash the functions in there only.
-    pub text: bool,
     /// `exec` without a command has run: the redirections around it stay.
     pub keeps_redirects: bool,
 }

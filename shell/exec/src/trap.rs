@@ -35,7 +35,6 @@ impl Shell<'_> {
         }
         self.state.status = status;
         self.state.traps.set_exit_status(None);
-        self.state.command.enter_exit_trap();
         // Bash counts the lines of this action from 1.
         self.state.line = 1;
         // To a trace it stands in the shell itself, wherever that ends.
@@ -51,16 +50,8 @@ impl Shell<'_> {
                 }
             }
             Err(Unwind::Return(s)) => s,
-            // Within `eval` and its like bash abandons these, which are outside of the trap.
-            Err(Unwind::Abandon(_)) if self.begun_within_text() => 1,
             _ => status,
         }
-    }
-
-    /// A subshell that began while a text was running: `eval`, a substitution, `-c`.
-    fn begun_within_text(&self) -> bool {
-        let state = &self.state;
-        state.here.exit_depth > 1 || (state.ids.is_subshell() && state.options.is_command_string())
     }
 
     /// Before a simple command and the heads of `for`, `case` and so on.
@@ -90,9 +81,9 @@ impl Shell<'_> {
     /// Runs commands of `eval` or `.`; behind them and in the EXIT trap, `BASH_COMMAND` is again
     /// what it was before.
     pub(crate) fn keeping_command<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
-        let before = self.state.command.enter_text();
+        let before = self.state.command.clone();
         let result = f(self);
-        self.state.command.leave_text(before);
+        self.state.command = before;
         result
     }
 

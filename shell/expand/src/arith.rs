@@ -20,7 +20,7 @@ mod variable;
 use sh_syntax::ast::{Arith, Word, WordPart};
 
 use crate::env::Env;
-use crate::error::{ExpandError, Site};
+use crate::error::ExpandError;
 use crate::value::Str;
 use crate::word;
 
@@ -119,7 +119,7 @@ fn push_inert(out: &mut Vec<u8>, expanded: &[u8]) {
 }
 
 fn joined(env: &mut dyn Env, parts: &[WordPart]) -> Result<Str, ExpandError> {
-    word::quoted_text(env, parts).map_err(|e| e.at(Site::Expansion))
+    word::quoted_text(env, parts)
 }
 
 enum Piece {

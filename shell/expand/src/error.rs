@@ -1,8 +1,8 @@
-//! Why an expansion failed: a cause with its data, and the place where it arose.
+//! Why an expansion failed: a cause with its data.
 //!
 //! The text, bash's own without the `bash: line N: ` prefix, is made in [`ExpandError::message`] only, and nothing
-//! decides by it. [`ExpandError::reach`] is the first half of what happens next: how far the error reaches, by cause
-//! and place. The other half, by the shell's mode, is `verdict.rs` of the executor.
+//! decides by it. [`ExpandError::reach`] is the first half of what happens next: how far the error reaches, by its
+//! cause. The other half, by the shell's mode, is `verdict.rs` of the executor.
 
 use thiserror::Error;
 
@@ -12,8 +12,6 @@ use thiserror::Error;
 pub struct ExpandError {
     /// What went wrong.
     pub cause: Box<Cause>,
-    /// Where, if that matters.
-    pub site: Site,
 }
 
 /// What went wrong. Names and texts are as messages show them.
@@ -24,10 +22,7 @@ pub enum Cause {
     /// `unset` of a readonly variable.
     ReadonlyKept(Vec<u8>),
     /// A name without a value, with `set -u`.
-    Unbound {
-        name: Vec<u8>,
-        asked: Asked,
-    },
+    Unbound(Vec<u8>),
     /// `${parameter?reason}`
     Missing {
         parameter: Vec<u8>,
@@ -102,60 +97,15 @@ pub enum Cause {
     Interrupted,
 }
 
-/// Who asked for a name that is not set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// `$x`
-    Parameter,
-    /// `$((x))`
-    Expression,
-    /// `${#x[@]}`
-    Length,
-}
-
-/// Where an error arose, if that matters to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Site {
-    /// In the word, assignment or expression itself.
-    Here,
-    /// In an expansion within an expression.
-    Expansion,
-    /// In the expression of `$((...))`.
-    Arithmetic,
-    /// In the subscript of an indexed array.
-    Subscript,
-    /// In the value for an integer variable.
-    Value,
-    /// In what `${x=word}` was to assign.
-    Default,
-    /// In an assignment that is an operand of `declare` and the like.
-    Declaration,
-}
-
-/// How far an error reaches (bash: `DISCARD`, `FORCE_EOF`, exit of a non-interactive shell).
+/// How far an error reaches (POSIX XCU 2.8.1; bash manual 3.5.3, 4.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// The command fails with status 1; the script goes on with the next line (bad substitution
-    /// in bash abandons the current top-level command, arithmetic errors too).
+    /// The command is dropped with status 1.
     Command,
-    /// As [`Reach::Command`], of an expansion within an expression: `((` does not go on.
-    Expansion,
-    /// As [`Reach::Expansion`], of what `${x=word}` cannot assign: a script or subshell goes on
-    /// with status 2.
-    Default,
-    /// Ends a non-interactive shell (`set -u`, `${x?}`), status 127 or 1 as bash gives.
-    Exit,
-    /// As [`Reach::Exit`], of a name in an expression: a script ends where it stands, within
-    /// the redirections in force there.
-    Unbound,
-    /// As [`Reach::Command`], but in POSIX mode, too, where that ends the shell.
-    Line,
-    /// As [`Reach::Command`], where `((`, `let` and `[[` would have gone on with status 1.
-    Abandon,
-    /// What an integer variable was to take is no number: as [`Reach::Abandon`].
-    Number,
-    /// Assignment to a readonly variable.
+    /// Assignment to a readonly variable: as [`Reach::Command`], but builtins and `for` go on.
     Readonly,
+    /// Ends a non-interactive shell (`set -u`, `${x?}`).
+    Exit,
     /// A budget or size limit was hit: ends the script with a clear message.
     Limit,
     /// A command substitution ended the shell, or the shell was interrupted: pass on unchanged.
@@ -164,7 +114,7 @@ pub enum Reach {
 
 impl From<Cause> for ExpandError {
     fn from(cause: Cause) -> ExpandError {
-        ExpandError { cause: Box::new(cause), site: Site::Here }
+        ExpandError { cause: Box::new(cause) }
     }
 }
 
@@ -190,22 +140,20 @@ impl ExpandError {
     }
 
     /// A name that is not set, with `set -u`.
-    pub(crate) fn unbound(name: &[u8], asked: Asked) -> ExpandError {
-        Cause::Unbound { name: name.to_vec(), asked }.into()
-    }
-
-    /// The error as one of that place. The innermost place that matters to it stays.
-    #[must_use]
-    pub fn at(mut self, site: Site) -> ExpandError {
-        if self.site == Site::Here && reach(&self.cause, site) != self.reach() {
-            self.site = site;
-        }
-        self
+    pub(crate) fn unbound(name: &[u8]) -> ExpandError {
+        Cause::Unbound(name.to_vec()).into()
     }
 
     /// How far it reaches.
     pub fn reach(&self) -> Reach {
-        reach(&self.cause, self.site)
+        match *self.cause {
+            Cause::Interrupted => Reach::Interrupted,
+            Cause::TooLarge | Cause::TooManyWords(_) | Cause::TooDeep => Reach::Limit,
+            Cause::Unbound(_) | Cause::Missing { .. } => Reach::Exit,
+            Cause::Readonly(_) | Cause::ReadonlyKept(_) => Reach::Readonly,
+            Cause::Told(reach) => reach,
+            _ => Reach::Command,
+        }
     }
 
     /// The message, e.g. `x: unbound variable`; empty if it was printed already or there is none.
@@ -219,41 +167,6 @@ impl ExpandError {
     pub fn is_missing_element(&self) -> bool {
         matches!(*self.cause, Cause::BadSubscript { subscript: Some(_), .. })
             && self.reach() == Reach::Command
-    }
-}
-
-/// The table of causes and places.
-fn reach(cause: &Cause, site: Site) -> Reach {
-    match (cause, site) {
-        (Cause::Interrupted, _) => Reach::Interrupted,
-        (Cause::TooLarge | Cause::TooManyWords(_) | Cause::TooDeep, _) => Reach::Limit,
-        (Cause::Unbound { asked: Asked::Parameter, .. }, _) => Reach::Exit,
-        (Cause::Unbound { asked: Asked::Expression, .. }, _) => Reach::Unbound,
-        (Cause::Missing { .. }, _) => Reach::Exit,
-        (
-            Cause::InvalidName(_)
-            | Cause::InvalidIndirect(_)
-            | Cause::NotAssignable(_)
-            | Cause::NoMatch(_)
-            | Cause::NegativeLength(_)
-            | Cause::InRange { .. },
-            _,
-        ) => Reach::Line,
-        (Cause::Conversion { .. }, Site::Declaration) => Reach::Line,
-        (Cause::Readonly(_) | Cause::ReadonlyKept(_) | Cause::Told(Reach::Readonly), site) => {
-            match site {
-                Site::Subscript => Reach::Abandon,
-                Site::Arithmetic => Reach::Expansion,
-                Site::Default => Reach::Default,
-                _ => Reach::Readonly,
-            }
-        }
-        (Cause::BadSubscript { subscript: Some(_), .. }, Site::Default) => Reach::Default,
-        (Cause::Told(reach), _) if *reach != Reach::Command => *reach,
-        (_, Site::Expansion) => Reach::Expansion,
-        (_, Site::Subscript) => Reach::Abandon,
-        (_, Site::Value) => Reach::Number,
-        (_, Site::Here | Site::Arithmetic | Site::Default | Site::Declaration) => Reach::Command,
     }
 }
 
@@ -307,7 +220,7 @@ impl Cause {
         Some(match self {
             Cause::Readonly(name) => (name, "readonly variable"),
             Cause::ReadonlyKept(name) => (name, "cannot unset: readonly variable"),
-            Cause::Unbound { name, .. } => (name, "unbound variable"),
+            Cause::Unbound(name) => (name, "unbound variable"),
             Cause::BadSubscript { name, subscript: None } => (name, "bad array subscript"),
             Cause::SelfReference(name) => (name, "nameref variable self references not allowed"),
             Cause::ArrayAsReference(name) => (name, "reference variable cannot be an array"),

@@ -54,7 +54,7 @@ mod word;
 pub use arith::closing_bracket;
 pub use compound::{CompoundElement, compound_elements};
 pub use env::{DirEntry, Env, ExpandOptions, Key, Lookup};
-pub use error::{Asked, Cause, ExpandError, Reach, Site};
+pub use error::{Cause, ExpandError, Reach};
 pub use param::chars::char_count;
 pub use param::edit::in_case;
 pub use param::push_subscript;

@@ -5,7 +5,7 @@ use sh_syntax::ast::WordPart;
 
 use crate::attributed::{Origin, Phrase, str_of};
 use crate::env::Env;
-use crate::error::{ExpandError, Site};
+use crate::error::ExpandError;
 use crate::split::Ifs;
 use crate::tilde::{self, Spot, Tilde};
 use crate::value::Str;
@@ -125,7 +125,7 @@ impl<'e> Expander<'e> {
                 }
             }
             WordPart::Arith(expr) => {
-                let number = arith::eval(self.env, expr).map_err(|e| e.at(Site::Arithmetic))?;
+                let number = arith::eval(self.env, expr)?;
                 self.value(str_of(number.to_string().into_bytes()), quoted)?;
             }
             // Without a command there is nothing to read or write.

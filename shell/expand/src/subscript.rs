@@ -7,7 +7,7 @@ use sh_syntax::error::SyntaxError;
 
 use crate::arith;
 use crate::env::{Env, Key};
-use crate::error::{Cause, ExpandError, Site};
+use crate::error::{Cause, ExpandError};
 use crate::tilde::Tilde;
 use crate::value::Value;
 use crate::word;
@@ -54,7 +54,7 @@ pub fn subscript_key(
         Subscript::Star => Err(ExpandError::bad_subscript(name, b"*")),
         Subscript::Expr(expr) if assoc => {
             let text = word::text(env, &expr.word, Tilde::Never);
-            Ok(OwnedKey::Name(text.map_err(|e| e.at(Site::Expansion))?.to_vec()))
+            Ok(OwnedKey::Name(text?.to_vec()))
         }
         Subscript::Expr(expr) if expr.word.raw.is_empty() => {
             Err(ExpandError::bad_subscript(name, b""))
@@ -62,11 +62,9 @@ pub fn subscript_key(
         Subscript::Expr(expr) if expr.word.raw.iter().any(|b| matches!(b, b'\'' | b'\\')) => {
             // An index is read as if within double quotes: single quotes stay.
             let index = parse_arith(&expr.word.raw, &ParseOptions::default()).map_err(unread)?;
-            Ok(OwnedKey::Index(arith::eval(env, &index).map_err(|e| e.at(Site::Subscript))?))
+            Ok(OwnedKey::Index(arith::eval(env, &index)?))
         }
-        Subscript::Expr(expr) => {
-            Ok(OwnedKey::Index(arith::eval(env, expr).map_err(|e| e.at(Site::Subscript))?))
-        }
+        Subscript::Expr(expr) => Ok(OwnedKey::Index(arith::eval(env, expr)?)),
     }
 }
 
@@ -101,7 +99,7 @@ pub fn element_index(env: &mut dyn Env, text: &[u8]) -> Result<i64, ExpandError>
         return Ok(index);
     }
     let index = parse_arith(text, &ParseOptions::default()).map_err(unread)?;
-    arith::eval(env, &index).map_err(|e| e.at(Site::Subscript))
+    arith::eval(env, &index)
 }
 
 fn unread(e: SyntaxError) -> ExpandError {

@@ -23,7 +23,6 @@ pub(super) fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Flow
     let Some(a) = args.first() else { return Ok(1) };
     let Some(n) = integer(a) else {
         shell.numeric_error(call.name(), a);
-        shell.state.command.leave_all();
         return Err(Err(Unwind::Exit(128)));
     };
     if args.len() > 1 {

@@ -9,7 +9,7 @@ pub(crate) mod print;
 
 use std::rc::Rc;
 
-use sh_expand::{Attributes, ExpandError, Reach, Site, Str};
+use sh_expand::{Attributes, ExpandError, Reach, Str};
 
 use self::apply::apply;
 use self::operand::Target;
@@ -345,10 +345,6 @@ fn operand(
 /// Reports that an operand could not be declared.
 fn operand_failed(shell: &mut Shell<'_>, e: ExpandError, d: Declaration<'_>) -> Flow {
     let reach = e.reach();
-    if crate::verdict::is_arithmetic(&e.cause) && matches!(reach, Reach::Command | Reach::Number) {
-        shell.builtin_error(d.command, &[&e.message()]);
-        return Err(shell.unwind(&e.at(Site::Value)));
-    }
     if !matches!(reach, Reach::Command | Reach::Readonly) {
         return Err(shell.expansion_failed(e));
     }

@@ -23,7 +23,6 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let line = shell.state.line;
     let text = Text { text, line, kind: TextKind::Eval };
     let r = shell.keeping_command(|s| s.run_text(text));
-    shell.leaves_text(&r);
     shell.state.line = line;
     r
 }

@@ -93,12 +93,12 @@ impl Shell<'_> {
         Ok(Parsed { options, operands: args.get(i..).unwrap_or_default(), first: i + 1 })
     }
 
-    /// How bash goes on after "too many arguments" of `break`, `exit`, `return`, `shift`: a script
-    /// abandons the command, `-c` ends.
+    /// How bash goes on after "too many arguments" of `break`, `exit`, `return`, `shift`: a script drops the
+    /// command, `-c` ends.
     pub(crate) fn too_many_arguments(&mut self) -> Unwind {
         match self.state.options.is_command_string() {
             true => Unwind::Exit(1),
-            false => self.abandoned(),
+            false => Unwind::Discard(1),
         }
     }
 

@@ -65,7 +65,7 @@ fn unreadable(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8], e: &io::Error
         shell.run_return_trap()?;
     }
     if shell.exits_on_errors() {
-        return Err(shell.exit_here(shell.status_after_failure()));
+        return Err(shell.exit_here(1));
     }
     match posix && !shell.state.options.is_interactive() && !shell.state.here.command_builtin {
         true => Err(shell.ends_with(1)),
@@ -93,9 +93,6 @@ fn run_file(shell: &mut Shell<'_>, name: &Str, file: Vec<u8>, text: &[u8], args:
     let traced = shell.state.options.has(SetOpt::FuncTrace);
     let debug = if traced { None } else { shell.state.traps.take_debug() };
     let r = shell.keeping_command(|s| s.run_text(Text { text, line: 1, kind: TextKind::Commands }));
-    if shell.leaves_text(&r) {
-        return r;
-    }
     let mut r = match r {
         Err(Unwind::Return(s)) => Ok(s),
         other => other,

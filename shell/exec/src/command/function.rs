@@ -42,7 +42,6 @@ impl Shell<'_> {
             if limit.is_none() {
                 return Err(Unwind::Exit(1));
             }
-            self.note_failure();
             return Err(Unwind::Discard(1));
         }
         Ok(())
@@ -74,9 +73,6 @@ impl Shell<'_> {
             Err(Unwind::Break(_) | Unwind::Continue(_)) => Ok(self.state.status),
             other => other,
         };
-        if self.is_left_in_text(&r) {
-            return r;
-        }
         // `$?` in it is that before a `return`.
         if self.state.traps.sees(Trap::Return)
             && r.is_ok()
@@ -89,13 +85,6 @@ impl Shell<'_> {
             self.pop_scope();
         }
         self.state.calls.pop();
-        match r {
-            Ok(_) => self.state.calls.function_ended(false),
-            Err(Unwind::Discard(_) | Unwind::Abandon(_) | Unwind::GiveUp(_)) => {
-                self.state.calls.function_ended(true);
-            }
-            Err(_) => {}
-        }
         self.state.params.leave_function(params);
         self.state.line = line;
         r

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
-use sh_expand::{Attributes, Cause, Env as _, ExpandError, Key, OwnedKey, Reach, Site, Str};
+use sh_expand::{Attributes, Cause, Env as _, ExpandError, Key, OwnedKey, Reach, Str};
 use sh_syntax::ast::{AssignValue, Assignment, CaseKind, Subscript, WordPart};
 
 use super::options::SetOpt;
@@ -115,7 +115,7 @@ impl Shell<'_> {
     /// The value as the attributes make it.
     pub(crate) fn converted(&mut self, attrs: Attributes, value: Str) -> Result<Str> {
         if attrs.integer {
-            let n = sh_expand::arith::eval_text(self, &value).map_err(|e| e.at(Site::Value))?;
+            let n = sh_expand::arith::eval_text(self, &value)?;
             return Ok(Rc::new(decimal(n)));
         }
         if !(attrs.lowercase || attrs.uppercase || attrs.capitalize) {
@@ -259,8 +259,8 @@ impl Shell<'_> {
         }
         if a.integer {
             let old = v.text().unwrap_or_default();
-            let old = sh_expand::arith::eval_text(self, &old).map_err(|e| e.at(Site::Value))?;
-            let add = sh_expand::arith::eval_text(self, &value).map_err(|e| e.at(Site::Value))?;
+            let old = sh_expand::arith::eval_text(self, &old)?;
+            let add = sh_expand::arith::eval_text(self, &value)?;
             return self.set_scalar(name, Rc::new(decimal(old.wrapping_add(add))));
         }
         if a.lowercase || a.uppercase || a.capitalize || v.is_array() || !v.is_set() {
@@ -317,8 +317,8 @@ impl Shell<'_> {
         let value = match old {
             None => self.converted(attrs, value)?,
             Some(old) if attrs.integer => {
-                let a = sh_expand::arith::eval_text(self, &old).map_err(|e| e.at(Site::Value))?;
-                let b = sh_expand::arith::eval_text(self, &value).map_err(|e| e.at(Site::Value))?;
+                let a = sh_expand::arith::eval_text(self, &old)?;
+                let b = sh_expand::arith::eval_text(self, &value)?;
                 Rc::new(decimal(a.wrapping_add(b)))
             }
             Some(old) if attrs.lowercase || attrs.uppercase || attrs.capitalize => {

@@ -26,8 +26,6 @@ pub struct Frame {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Calls {
     frames: Rc<Vec<Frame>>,
-    /// A function was abandoned: `FUNCNAME` keeps its bottom until another one returns.
-    abandoned: bool,
     /// The parameters there were when debugging mode was switched on.
     #[serde(skip)]
     debugged: Option<Rc<Vec<Str>>>,
@@ -76,23 +74,7 @@ impl Calls {
 
     /// The calls that `FUNCNAME` names, innermost first; `None`: it is unset.
     pub fn named(&self) -> Option<impl Iterator<Item = &Frame>> {
-        let shown = !self.frames.is_empty() && (self.abandoned || self.in_function());
-        shown.then(|| self.frames.iter().rev())
-    }
-
-    /// Notes how a function ended: `abandoned`, by an error that gave it up.
-    pub fn function_ended(&mut self, abandoned: bool) {
-        if abandoned {
-            self.abandoned = true;
-        } else if !self.in_function() {
-            self.abandoned = false;
-        }
-    }
-
-    /// Leaves all functions, as an error does that gives a subshell up. Only the script itself is left.
-    pub fn abandon(&mut self) {
-        Rc::make_mut(&mut self.frames).truncate(1);
-        self.abandoned = true;
+        self.in_function().then(|| self.frames.iter().rev())
     }
 
     /// Debugging mode was switched on while these were the positional parameters.
@@ -115,19 +97,6 @@ mod tests {
     fn call(is_function: bool, args: Option<&[u8]>) -> Frame {
         let args = args.map(|a| Rc::new(vec![Rc::new(a.to_vec())]));
         Frame { name: Str::default(), source: Str::default(), call_line: 0, is_function, args }
-    }
-
-    #[test]
-    fn an_abandoned_function_is_named_until_another_one_returns() {
-        let mut calls = Calls::default();
-        calls.push(call(false, None));
-        assert!(calls.named().is_none());
-        calls.function_ended(true);
-        assert!(calls.named().is_some());
-        calls.push(call(true, None));
-        calls.pop();
-        calls.function_ended(false);
-        assert!(calls.named().is_none());
     }
 
     #[test]

@@ -106,8 +106,6 @@ pub struct State {
     pub traps: Traps,
     pub jobs: Jobs,
     pub fds: FdTable,
-    /// As they were before the redirections of the commands around this one.
-    pub outer_fds: Option<FdTable>,
     pub dirs: Dirs,
     pub params: Params,
     pub calls: Calls,
@@ -144,7 +142,6 @@ impl State {
             traps: Traps::default(),
             jobs: Jobs::default(),
             fds,
-            outer_fds: None,
             dirs: Dirs::new(cwd),
             params,
             calls: Calls::default(),
@@ -174,7 +171,7 @@ impl State {
             jobs,
             ids,
             here,
-            command,
+            command: _,
             // A subshell has these as they are (POSIX XCU 2.12).
             vars: _,
             functions: _,
@@ -194,15 +191,12 @@ impl State {
             umask: _,
             ulimits: _,
             completions: _,
-            // The redirections around it are left with it where an error abandons it.
-            outer_fds: _,
         } = self;
         traps.enter_subshell(options.has(SetOpt::ErrTrace), options.has(SetOpt::FuncTrace));
         options.put(SetOpt::Monitor, false);
         // Children are another shell's, which cannot be waited for.
         jobs.enter_subshell();
         ids.enter_subshell(pid);
-        command.enter_subshell(here.action);
         *here = here.within(Context::Subshell);
     }
 

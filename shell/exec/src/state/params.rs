@@ -85,13 +85,6 @@ impl Params {
         self.is_replaced = false;
     }
 
-    /// An error has left all functions.
-    pub fn leave_all_functions(&mut self) {
-        if let Some(list) = self.outermost.take() {
-            self.list = list;
-        }
-    }
-
     /// A sourced file with arguments has them instead.
     #[must_use]
     pub fn enter_file(&mut self, args: &[Str]) -> Positional {

@@ -125,7 +125,6 @@ fn shipped(state: &State, code: List, around: Around) -> Shipped {
         command,
         // Descriptors travel as descriptors, those around the command not at all.
         fds: _,
-        outer_fds: _,
         // Children and random numbers are each process's own.
         jobs: _,
         random: _,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use box_text::regex::{Captures, Options, Regex, Syntax};
-use sh_expand::{Cause, ExpandError, OwnedKey, Site, Str, arith};
+use sh_expand::{Cause, ExpandError, OwnedKey, Str, arith};
 use sh_syntax::ast::{Command, Cond, CondOp, Word, WordPart};
 
 use crate::Shell;
@@ -234,7 +234,7 @@ impl Shell<'_> {
         } else if literal && quoted != subscript {
             // What an expansion gave is not expanded again: nothing of it is active.
             let index = arith::eval_text(self, &unquoted(&quoted));
-            OwnedKey::Index(index.map_err(|e| e.at(Site::Subscript))?)
+            OwnedKey::Index(index?)
         } else {
             match sh_expand::subscript_text_key(self, base, subscript) {
                 Err(e) if assoc && e.is_missing_element() => return Ok(false),

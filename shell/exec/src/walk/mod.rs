@@ -133,19 +133,15 @@ impl Shell<'_> {
         if is_subshell {
             self.state.line = c.line;
         }
-        let outer = self.state.outer_fds.clone();
-        if outer.is_none() && !is_subshell {
-            self.state.outer_fds = Some(self.state.fds.clone());
-        }
-        let done = match self.redirect(&c.redirects) {
+        match self.redirect(&c.redirects) {
             Ok(saved) => {
                 let r = self.compound(c);
                 self.restore(saved);
                 r.map(Ran::begun)
             }
-            Err(Some(
-                Unwind::Exit(s) | Unwind::GiveUp(s) | Unwind::Discard(s) | Unwind::Abandon(s),
-            )) if is_subshell => Ok(Ran::begun(s)),
+            Err(Some(Unwind::Exit(s) | Unwind::GiveUp(s) | Unwind::Discard(s))) if is_subshell => {
+                Ok(Ran::begun(s))
+            }
             Err(Some(unwind)) => Err(unwind),
             Err(None) => {
                 self.set_status(1);
@@ -156,9 +152,7 @@ impl Shell<'_> {
                 };
                 failed.map(|()| Ran { status: 1, begun: false })
             }
-        };
-        self.state.outer_fds = outer;
-        done
+        }
     }
 
     fn compound(&mut self, c: &Command) -> Flow {

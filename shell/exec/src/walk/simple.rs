@@ -278,7 +278,7 @@ impl Shell<'_> {
             self.pop_scope();
         }
         // A command that was abandoned leaves `$_` as what it ran made it.
-        let abandoned = matches!(r, Err(Unwind::Discard(_) | Unwind::Abandon(_)));
+        let abandoned = matches!(r, Err(Unwind::Discard(_)));
         if let Some(last) = argv.last().filter(|_| !abandoned) {
             self.state.last_arg = last.clone();
         }
@@ -326,9 +326,9 @@ impl Shell<'_> {
             }
             Ok(saved) => saved,
             // A program's redirections are its own process's business.
-            Err(Some(
-                Unwind::Exit(s) | Unwind::GiveUp(s) | Unwind::Discard(s) | Unwind::Abandon(s),
-            )) if matches!(found, Found::Program(_) | Found::Nothing(_)) => {
+            Err(Some(Unwind::Exit(s) | Unwind::GiveUp(s) | Unwind::Discard(s)))
+                if matches!(found, Found::Program(_) | Found::Nothing(_)) =>
+            {
                 return Ok(s);
             }
             Err(Some(u)) => return Err(u),
@@ -398,7 +398,7 @@ impl Shell<'_> {
                 let call = Call { argv: &words.argv, operands: &words.operands };
                 match self.run_builtin(b, &call) {
                     // Of a builtin alone in its subshell bash takes no notice how it was left.
-                    Err(Unwind::Abandon(_) | Unwind::Discard(_)) if alone => Ok(1),
+                    Err(Unwind::Discard(_)) if alone => Ok(1),
                     r => r,
                 }
             }

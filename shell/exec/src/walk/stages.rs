@@ -182,7 +182,6 @@ impl Shell<'_> {
         if ends_silently(command) {
             self.enter(Context::SilentStage);
         }
-        self.state.outer_fds = None;
         if let CommandKind::Simple(_) = command.kind {
             self.enter(Context::SimpleStage);
         } else {

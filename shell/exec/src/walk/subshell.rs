@@ -7,8 +7,8 @@
 use sh_syntax::ast::List;
 
 use crate::Shell;
-use crate::shell::{Flow, Unwind};
-use crate::state::here::{Context, ExitTrap};
+use crate::shell::Flow;
+use crate::state::here::Context;
 use crate::state::jobs::Jobs;
 use crate::state::options::{SetOpt, ShOpt};
 
@@ -51,27 +51,10 @@ impl Shell<'_> {
     pub(crate) fn enter_subshell(&mut self) {
         let pid = self.state.ids.pseudo(self.children.next_pseudo());
         self.state.enter_subshell(pid);
-        self.leaving.text = false;
     }
 
     /// The exit status of a subshell, after its EXIT trap.
     pub(crate) fn end_subshell(&mut self, r: Flow) -> i32 {
-        let left = is_abandoned(&r);
-        // Given up on, bash has left the commands and functions around it when the trap runs.
-        if let (true, Some(fds)) = (left, self.state.outer_fds.take()) {
-            self.sync_output();
-            self.state.fds = fds;
-        }
-        let all = matches!(r, Err(Unwind::Abandon(_)));
-        if all {
-            self.state.command.leave_all();
-        }
-        let inside =
-            matches!(self.state.here.exit_trap, ExitTrap::Late { .. }) || self.leaving.text;
-        self.leaving.text = false;
-        if all || left && !inside {
-            self.leave_functions();
-        }
         let status = match r {
             Ok(s) => s,
             Err(unwind) => match unwind.status() {
@@ -83,30 +66,6 @@ impl Shell<'_> {
         self.run_exit_trap(status)
     }
 
-    /// Notes that an error leaves `eval` or `.`: true where it ends this subshell, whose EXIT trap
-    /// still sees what the text saw.
-    pub(crate) fn leaves_text(&mut self, r: &Flow) -> bool {
-        let all = matches!(r, Err(Unwind::Abandon(_)));
-        self.leaving.text |= !all && self.state.ids.is_subshell() && is_abandoned(r);
-        self.is_left_in_text(r)
-    }
-
-    pub(crate) fn is_left_in_text(&self, r: &Flow) -> bool {
-        self.leaving.text && is_abandoned(r)
-    }
-
-    /// Given up on, bash has left the functions around a subshell when its EXIT trap runs.
-    fn leave_functions(&mut self) {
-        if !self.state.calls.in_function() {
-            return;
-        }
-        self.state.calls.abandon();
-        while self.state.vars.level() > 0 {
-            self.pop_scope();
-        }
-        self.state.params.leave_all_functions();
-    }
-
     /// Command substitutions do not inherit `set -e` (bash manual 3.7.3), nor `set -v`.
     pub(crate) fn drop_options(&mut self) {
         self.state.options.put(SetOpt::Verbose, false);
@@ -116,9 +75,4 @@ impl Shell<'_> {
             self.state.options.put(SetOpt::ErrExit, false);
         }
     }
-}
-
-/// Whether an error gave the commands up.
-fn is_abandoned(r: &Flow) -> bool {
-    matches!(r, Err(Unwind::Discard(_) | Unwind::Abandon(_) | Unwind::GiveUp(_)))
 }

@@ -38,17 +38,14 @@ impl Shell<'_> {
         let status = self.in_subshell(|s| {
             s.state.fds.set(1, Some(Desc::Capture(capture)));
             s.drop_options();
-            s.state.outer_fds = None;
             s.enter(Context::Substitution { action });
             s.enter(Context::Captured { calls: s.state.calls.depth() });
-            s.state.command.enter_substitution();
             let r = match &source {
                 None => s.list(&sub.body),
                 Some(text) => s.run_text(Text { text, line, kind: TextKind::Substitution }),
             };
             // Given up on, a substitution has failed, whatever failed before it.
             match r {
-                Err(Unwind::Abandon(_)) => Err(Unwind::Abandon(1)),
                 Err(Unwind::Discard(_)) => Err(Unwind::Discard(1)),
                 r => r,
             }

@@ -10,7 +10,7 @@ use sh_syntax::ast::ArithBinary;
 use super::tree::binary;
 use super::variable::{self, Depth, Place, too_deep};
 use crate::env::Env;
-use crate::error::{Cause, ExpandError, Site};
+use crate::error::{Cause, ExpandError};
 use crate::subscript::{self, OwnedKey};
 use token::{Name, Scanner, Token};
 
@@ -368,9 +368,9 @@ impl<'e, 't> Evaluator<'e, 't> {
         } else if subscript::is_assoc(self.env, &base) {
             OwnedKey::Name(text.to_vec())
         } else {
-            let depth = self.depth_here().deeper(self.env).map_err(|e| e.at(Site::Subscript))?;
+            let depth = self.depth_here().deeper(self.env)?;
             let index = eval(self.env, text, self.origin, depth);
-            OwnedKey::Index(index.map_err(|e| e.at(Site::Subscript))?)
+            OwnedKey::Index(index?)
         };
         Ok(Place::Element(base, key, Cow::Borrowed(written)))
     }

@@ -12,7 +12,7 @@ use super::number::plain_integer;
 use super::text::{self, Origin};
 use super::variable::{self, Depth, Place};
 use crate::env::Env;
-use crate::error::{Cause, ExpandError, Site};
+use crate::error::{Cause, ExpandError};
 use crate::subscript::{self, OwnedKey};
 
 /// Why the tree could not be evaluated.
@@ -289,17 +289,16 @@ impl<'t> Walk<'_, 't> {
                 match inner.value(expr, depth) {
                     Err(Fail::At(operator)) => {
                         let error = text::explain(self.env, &index.raw, operator);
-                        return Err(error.at(Site::Subscript).into());
+                        return Err(error.into());
                     }
-                    Err(Fail::Error(error)) => return Err(error.at(Site::Subscript).into()),
+                    Err(Fail::Error(error)) => return Err((*error).into()),
                     other => {
                         self.assigned = inner.assigned;
                         other?
                     }
                 }
             }
-            None => text::eval(self.env, &index.raw, Origin::Raw, 0)
-                .map_err(|e| e.at(Site::Subscript))?,
+            None => text::eval(self.env, &index.raw, Origin::Raw, 0)?,
         };
         if value < 0 && !self.assigned && self.tree_has_param() {
             // There may be no such element, and the complaint must not come twice.

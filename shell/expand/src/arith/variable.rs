@@ -6,7 +6,7 @@ use super::MAX_RECURSION;
 use super::number::plain_integer;
 use super::text::{self, Origin};
 use crate::env::{Env, Key, Lookup};
-use crate::error::{Asked, Cause, ExpandError};
+use crate::error::{Cause, ExpandError};
 use crate::subscript::{self, NoSuchPlace, OwnedKey};
 use crate::value::{Str, Value};
 
@@ -70,7 +70,7 @@ impl<'n> Place<'n> {
                 // An array without element 0 counts as 0 even under `set -u`.
                 match env.get(name) {
                     None if env.options().nounset => {
-                        return Err(ExpandError::unbound(name, Asked::Expression));
+                        return Err(ExpandError::unbound(name));
                     }
                     None => None,
                     Some(Value::Scalar(text)) => Some(text),
@@ -85,7 +85,7 @@ impl<'n> Place<'n> {
             // An unset element of an array that exists counts as 0 even under `set -u`.
             Place::Element(name, key, _) => match env.get(name) {
                 None if env.options().nounset && !env.is_declared(name) => {
-                    return Err(ExpandError::unbound(name, Asked::Expression));
+                    return Err(ExpandError::unbound(name));
                 }
                 _ if matches!(key, OwnedKey::Name(key) if key.is_empty()) => {
                     env.warn(&[name, b": bad array subscript".as_slice()].concat())?;
@@ -173,7 +173,7 @@ pub(super) fn require_array(env: &mut dyn Env, name: &[u8]) -> Result<(), Expand
     if env.options().nounset {
         let (base, _) = env.resolve(name)?;
         if env.get(&base).is_none() {
-            return Err(ExpandError::unbound(&base, Asked::Expression));
+            return Err(ExpandError::unbound(&base));
         }
     }
     Ok(())
@@ -188,9 +188,7 @@ pub(super) fn read(env: &mut dyn Env, name: &[u8], depth: &Depth<'_>) -> Result<
     }
     match env.lookup(name) {
         Lookup::Value(Value::Scalar(text)) => number(env, &text, depth),
-        Lookup::Unset if env.options().nounset => {
-            Err(ExpandError::unbound(name, Asked::Expression))
-        }
+        Lookup::Unset if env.options().nounset => Err(ExpandError::unbound(name)),
         Lookup::Unset => Ok(0),
         _ => Place::variable(env, name)?.read(env, depth),
     }

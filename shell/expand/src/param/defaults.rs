@@ -5,7 +5,7 @@ use sh_syntax::ast::{Param, ParamName, ParamOp, Word};
 use super::target::{Content, Part, Target};
 use super::{Result, shown};
 use crate::env::Key;
-use crate::error::{Cause, ExpandError, Site};
+use crate::error::{Cause, ExpandError};
 use crate::parts::Expander;
 use crate::tilde::Tilde;
 use crate::value::Str;
@@ -82,15 +82,13 @@ fn assign(
     }
     let value = text(x, word, quoted)?;
     match target {
-        Target::Variable { name, part: Part::Whole } => {
-            x.env.set(name, value.clone()).map_err(|e| e.at(Site::Default))?
-        }
+        Target::Variable { name, part: Part::Whole } => x.env.set(name, value.clone())?,
         Target::Variable { name, part: Part::Element(key) } => {
             x.env.set_element(name, key.as_key(), value.clone()).map_err(|mut error| {
                 if error.is_missing_element() && param.subscript.is_some() {
                     *error.cause = missing_element(param);
                 }
-                error.at(Site::Default)
+                error
             })?;
         }
         Target::Variable { name, part: Part::All { star } } if x.env.attributes(name).assoc => {
@@ -100,7 +98,7 @@ fn assign(
             return Ok(value);
         }
         Target::Variable { .. } => return Err(missing_element(param).into()),
-        Target::Name(name) => x.env.set(name, value.clone()).map_err(|e| e.at(Site::Default))?,
+        Target::Name(name) => x.env.set(name, value.clone())?,
         Target::Positional(_) | Target::Special(_) | Target::Nothing => {
             return Err(Cause::InvalidIndirect(shown(param)).into());
         }

@@ -5,7 +5,7 @@ use sh_syntax::ast::{Param, ParamName, Subscript};
 use super::target::{Content, Part, Target, unbound};
 use super::{Result, chars};
 use crate::attributed::str_of;
-use crate::error::{Asked, ExpandError};
+use crate::error::ExpandError;
 use crate::parts::Expander;
 use crate::split::Ifs;
 use crate::value::{Str, Value};
@@ -57,7 +57,7 @@ fn count_elements(x: &mut Expander<'_>, param: &Param) -> Result<Option<usize>> 
     Ok(Some(match x.env.get(&name) {
         // To bash only an array that was assigned to has elements to count.
         None | Some(Value::Scalar(_)) if x.env.options().nounset => {
-            return Err(ExpandError::unbound(&name, Asked::Length));
+            return Err(ExpandError::unbound(&name));
         }
         None => 0,
         Some(Value::Scalar(_)) => 1,

@@ -7,7 +7,7 @@ use sh_syntax::parse::{ParseOptions, parse_parameter};
 
 use super::{Result, shown, shown_directly};
 use crate::env::Env;
-use crate::error::{Asked, Cause, ExpandError};
+use crate::error::{Cause, ExpandError};
 use crate::parts::join;
 use crate::subscript::{self, OwnedKey};
 use crate::value::{Str, Value};
@@ -253,7 +253,7 @@ pub(super) fn unbound(param: &Param) -> ExpandError {
         _ if plain => param.raw.to_vec(),
         _ => shown(param),
     };
-    ExpandError::unbound(&name, Asked::Parameter)
+    ExpandError::unbound(&name)
 }
 
 /// Appends a subscript as it was written: `[key]`, `[@]`, or nothing.
