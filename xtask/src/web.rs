@@ -3,9 +3,9 @@
 //! The image is there in parts, made of `dist/image.webc` (`web/image.rs`).
 
 mod cases;
+mod guest;
 mod image;
 pub mod page;
-mod stack_pointer;
 
 use std::process::{Command, ExitCode};
 

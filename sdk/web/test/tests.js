@@ -416,6 +416,26 @@ export function define(sdk, at, test, native, world) {
     assert.deepEqual(await out('echo on'), ok('on\n'));
   });
 
+  // The limits are the native runner's: docs/policy.md.
+  test('output, files and memory are limited, and the session goes on', async () => {
+    const endless = await box.exec('yes', { maxOutput: 1000 });
+    assert.deepEqual([endless.exitCode, endless.limitHit, endless.truncated], [137, 'output', true]);
+    assert.equal(endless.stdout, 'y\n'.repeat(500));
+    const large = await box.exec('head -c 700000000 /dev/zero > large; wc -c < large; rm large');
+    assert.equal(large.limitHit, 'disk');
+    assert.match(large.stderr, /No space left on device/);
+    const size = Number(large.stdout);
+    assert.ok(size > 400 << 20 && size <= 512 << 20, `${size} bytes of files`);
+    // A process has at most two gibibytes; what it has had is free for the next one.
+    const hungry = 'x = []\ntry:\n  while True: x.append(bytearray(1 << 24))\nexcept MemoryError:\n  n = len(x); x.clear(); print(n)';
+    for (let n = 0; n < 2; n++) {
+      const { exitCode, stdout, stderr } = await out(['python3', '-c', hungry]);
+      assert.deepEqual([exitCode, stderr], [0, '']);
+      assert.ok(Number(stdout) > 100 && Number(stdout) < 128, `${stdout} times 16 MiB`);
+    }
+    assert.deepEqual(await out('echo on'), ok('on\n'));
+  });
+
   test('300 runs leave nothing behind', async () => {
     for (let n = 0; n < 20; n++) await box.exec('echo | cat');
     const before = box.usage;

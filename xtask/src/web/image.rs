@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use wasibox_image::parts::{Part, split};
 use wasibox_image::{EntryKind, Image};
 
-use super::stack_pointer;
+use super::guest;
 use crate::env;
 use crate::key::Key;
 
@@ -58,6 +58,10 @@ const TOGETHER: &[(&str, &[&str])] = &[
 ];
 /// Packages with fewer bytes are fetched with all others that are small.
 const SMALL: usize = 2 << 20;
+
+/// The sources that decide what the parts hold: a change of any other leaves the folder as it is.
+const MADE_BY: &[&str] =
+    &["runner/image/src/parts.rs", "xtask/src/web/image.rs", "xtask/src/web/guest.rs"];
 
 /// What a program needs soon after it has begun: fetched with it.
 const THEN: &[(&str, &str)] = &[("python", "stdlib"), ("js", "js-library")];
@@ -236,7 +240,7 @@ pub fn build(out: &Path, kernel: &[u8]) -> Result<u64> {
     let mut key = Key::new("web image");
     key.bytes(kernel);
     key.text(&crate::key::sha256_file(&source)?);
-    key.tree(&env::root(), &["runner/image/src/parts.rs", "xtask/src/web"])?;
+    key.tree(&env::root(), MADE_BY)?;
     let (key, stamp) = (key.finish(), folder.join(".key"));
     let fresh = std::fs::read_to_string(&stamp).is_ok_and(|old| old == key);
     if !fresh {
@@ -248,7 +252,7 @@ pub fn build(out: &Path, kernel: &[u8]) -> Result<u64> {
         // A program's digest stays the one that it has everywhere.
         for (part, length) in parts.iter_mut().zip(&mut catalog.parts).take(catalog.programs.len())
         {
-            part.bytes = stack_pointer::shown(&part.bytes)?;
+            part.bytes = guest::for_pages(&part.bytes)?;
             *length = u32::try_from(part.bytes.len())?;
         }
         let mut files = write_all(&folder, &parts, catalog.programs.len())?;

@@ -1,17 +1,70 @@
-//! Shows the stack pointer of a module that a page puts back (`sdk/web/worker.js`): Python's, whose linker does not.
+//! Guests' modules as pages run them (`sdk/web/worker.js`): the stack pointer is shown, so that an instance can be put back, and
+//! the memory has an end.
 
-use anyhow::{Context, Result, ensure};
+use std::ops::Range;
+
+use anyhow::{Context, Result, bail, ensure};
 use wasmparser::{ExternalKind, Parser, Payload};
+
+/// Bytes that a process may have: the session's limit. Engines tell a page nothing of growth, so the module has to say it.
+const MEMORY: u64 = 2 << 30;
+/// Bytes of a page.
+const PAGE: u64 = 65536;
 
 /// The name under which the linker exports it.
 const NAME: &str = "__stack_pointer";
 /// Sections and kinds of the binary format.
+const MEMORIES: u8 = 5;
 const EXPORTS: u8 = 7;
 const GLOBAL: u8 = 3;
 
+/// A module as pages run it.
+pub fn for_pages(wasm: &[u8]) -> Result<Vec<u8>> {
+    bounded(&shown(wasm)?)
+}
+
+/// The module with an end of the memory that it defines; as it was if it defines none, or one that ends before.
+fn bounded(wasm: &[u8]) -> Result<Vec<u8>> {
+    for payload in Parser::new(0).parse_all(wasm) {
+        let Payload::MemorySection(section) = payload.context("not a WebAssembly module")? else {
+            continue;
+        };
+        let range = section.range();
+        let memories = section.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let [memory] = memories[..] else { bail!("a guest has {} memories", memories.len()) };
+        let most = MEMORY / PAGE;
+        ensure!(!memory.memory64 && !memory.shared, "a guest's memory is 64-bit or shared");
+        ensure!(memory.initial <= most, "a guest begins with {} pages", memory.initial);
+        if memory.maximum.is_some_and(|end| end <= most) {
+            break;
+        }
+        const HAS_MAXIMUM: u8 = 1;
+        let mut body = vec![1, HAS_MAXIMUM];
+        body.extend(leb(u32::try_from(memory.initial)?));
+        body.extend(leb(u32::try_from(most)?));
+        return replaced(wasm, MEMORIES, range, &body);
+    }
+    Ok(wasm.to_vec())
+}
+
+/// The module with another body of a section, whose old one is that part.
+fn replaced(wasm: &[u8], section: u8, old: Range<u64>, body: &[u8]) -> Result<Vec<u8>> {
+    let old = usize::try_from(old.start)?..usize::try_from(old.end)?;
+    let old_len = leb(u32::try_from(old.len())?);
+    let header = old.start - old_len.len() - 1;
+    let is_shortest = wasm[header] == section && wasm[header + 1..old.start] == old_len;
+    ensure!(is_shortest, "the length of section {section} is longer than it needs to be");
+    let mut out = wasm[..header].to_vec();
+    out.push(section);
+    out.extend(leb(u32::try_from(body.len())?));
+    out.extend_from_slice(body);
+    out.extend_from_slice(&wasm[old.end..]);
+    Ok(out)
+}
+
 /// The module with an export of the only global of it that can change; as it was if there are several or none, or the export is
 /// there.
-pub fn shown(wasm: &[u8]) -> Result<Vec<u8>> {
+fn shown(wasm: &[u8]) -> Result<Vec<u8>> {
     let (mut imported, mut own) = (0, Vec::new());
     let mut exports = None;
     for payload in Parser::new(0).parse_all(wasm) {
@@ -35,7 +88,7 @@ pub fn shown(wasm: &[u8]) -> Result<Vec<u8>> {
     let changing: Vec<usize> = (0..own.len()).filter(|n| own[*n]).collect();
     let [only] = changing[..] else { return as_it_was() };
     let range = exports.range();
-    let range = usize::try_from(range.start)?..usize::try_from(range.end)?;
+    let old = usize::try_from(range.start)?..usize::try_from(range.end)?;
     let mut count = 0;
     for export in exports {
         let export = export?;
@@ -44,24 +97,15 @@ pub fn shown(wasm: &[u8]) -> Result<Vec<u8>> {
         }
         count += 1;
     }
-    let (old_count, old_len) = (leb(count), leb(u32::try_from(range.len())?));
-    let header = range.start - old_len.len() - 1;
-    let is_shortest = wasm[header] == EXPORTS
-        && wasm[header + 1..range.start] == old_len
-        && wasm[range.clone()].starts_with(&old_count);
-    ensure!(is_shortest, "numbers of the export section are longer than they need to be");
+    let old_count = leb(count);
+    ensure!(wasm[old.clone()].starts_with(&old_count), "the count of exports is padded");
     let mut body = leb(count + 1);
-    body.extend_from_slice(&wasm[range.start + old_count.len()..range.end]);
+    body.extend_from_slice(&wasm[old.start + old_count.len()..old.end]);
     body.push(NAME.len() as u8);
     body.extend_from_slice(NAME.as_bytes());
     body.push(GLOBAL);
     body.extend(leb(imported + u32::try_from(only)?));
-    let mut out = wasm[..header].to_vec();
-    out.push(EXPORTS);
-    out.extend(leb(u32::try_from(body.len())?));
-    out.extend(body);
-    out.extend_from_slice(&wasm[range.end..]);
-    Ok(out)
+    replaced(wasm, EXPORTS, range, &body)
 }
 
 /// A number in LEB128.
@@ -107,6 +151,20 @@ mod tests {
             [("f".to_owned(), ExternalKind::Func, 0), (NAME.to_owned(), ExternalKind::Global, 0)];
         assert_eq!(found, expected);
         assert_eq!(shown(&out).expect("a module"), out);
+    }
+
+    #[test]
+    fn a_memory_has_an_end() {
+        let with = |memory: &[u8]| [b"\0asm\x01\0\0\0\x05", memory, b"\x07\x01\0"].concat();
+        // (module (memory 300)), (module (memory 300 32768))
+        let without = with(b"\x04\x01\0\xac\x02");
+        let expected = with(b"\x07\x01\x01\xac\x02\x80\x80\x02");
+        assert_eq!(bounded(&without).expect("a module"), expected);
+        assert_eq!(bounded(&expected).expect("a module"), expected);
+        let small = with(b"\x04\x01\x01\x01\x02");
+        assert_eq!(bounded(&small).expect("a module"), small);
+        // (module (memory 40000))
+        assert!(bounded(&with(b"\x05\x01\0\xc0\xb8\x02")).is_err());
     }
 
     #[test]
