@@ -14,6 +14,15 @@ export async function open(program) {
   const args = ['--headless', '--no-sandbox', '--no-first-run', '--disable-gpu', '--disable-dev-shm-usage', '--hide-scrollbars'];
   args.push('--disable-background-networking', '--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank');
   const browser = spawn(program, args, { stdio: 'ignore', detached: true });
+  const kill = () => {
+    try {
+      process.kill(-browser.pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  };
+  // A test that is ended by its budget of time takes the browser with it.
+  process.once('exit', kill).once('SIGTERM', () => process.exit(143));
   const told = join(profile, 'DevToolsActivePort');
   for (let n = 0; n < 300 && !(existsSync(told) && readFileSync(told, 'utf8').includes('\n')); n++) await pause(100);
   const [port] = readFileSync(told, 'utf8').split('\n');
@@ -24,7 +33,8 @@ export async function open(program) {
   page.pid = browser.pid;
   page.close = async () => {
     const ended = new Promise((resolve) => browser.once('exit', resolve));
-    process.kill(-browser.pid, 'SIGKILL');
+    process.off('exit', kill);
+    kill();
     await ended;
     rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
   };

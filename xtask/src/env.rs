@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -122,6 +123,30 @@ pub fn run(cmd: &mut Command) -> Result<()> {
         bail!("{name}: {status}");
     }
     Ok(())
+}
+
+/// Runs a command as `run` does, with a limit: then it gets SIGTERM, and after ten more seconds SIGKILL. What it has begun
+/// itself is its own to end.
+pub fn run_within(cmd: &Command, limit: Duration) -> Result<()> {
+    // The library has no way to send SIGTERM.
+    let mut timeout = Command::new("timeout");
+    timeout.args(["--foreground", "--kill-after=10", &limit.as_secs().to_string()]);
+    timeout.arg(cmd.get_program()).args(cmd.get_args());
+    for (name, value) in cmd.get_envs() {
+        match value {
+            Some(value) => timeout.env(name, value),
+            None => timeout.env_remove(name),
+        };
+    }
+    if let Some(folder) = cmd.get_current_dir() {
+        timeout.current_dir(folder);
+    }
+    let status = timeout.status().context("cannot start timeout")?;
+    match status.code() {
+        Some(0) => Ok(()),
+        Some(124 | 137) => bail!("{}: not within {} s", display(cmd), limit.as_secs()),
+        _ => bail!("{}: {status}", display(cmd)),
+    }
 }
 
 /// Runs a command and returns its standard output.

@@ -48,16 +48,16 @@ const TASKS: &[(&str, &str, &str)] = &[
     ("book", "", "make the pages of docs/ a book in dist/book"),
     (
         "web",
-        "[--cases | --browser chromium|firefox|KIND=PROGRAM]",
+        "[--all | [--cases] [--browser chromium|firefox|KIND=PROGRAM [--reload ROUNDS]] | --page]",
         "build the package for pages and Node, and run its tests in Node, or in a page of that browser; --cases: those of \
-         tests/cases, in Node; dist/ must be there",
+         tests/cases; --page: the playground; --all: all of these, each within its time; dist/ must be there",
     ),
     ("run", "[--] CMD [ARG...]", "run a command in dist/image.webc"),
     ("test", "[--fast]", "all checks and tests; --fast leaves out lints and host crates"),
     (
         "conformance",
-        "[DIR] [ARG...]",
-        "score dist/ with the external cases in DIR or $CONFORMANCE_DIR",
+        "[DIR] [--web] [ARG...]",
+        "score dist/, or with --web dist/web in Node, with the external cases in DIR or $CONFORMANCE_DIR",
     ),
     ("bench", "[NAME...]", "measure against peers in the same run, as ratios"),
     (

