@@ -39,6 +39,8 @@ class Input {
 export class Terminal {
   #screen = new Screen({ convertEol: true, fontSize: 13, scrollback: 5000, fontFamily: 'ui-monospace, monospace' });
   #fit = new FitAddon();
+  /** The frame in which it takes its size. */
+  #frame = 0;
   #line;
   #input = null;
   #session;
@@ -83,8 +85,17 @@ export class Terminal {
     return this.#line.isActive;
   }
 
+  /**
+   * Takes the size of its pane. One that is not shown has none: lines would be wrapped at two columns, and scrolled away. In the
+   * frame that shows it the screen does not draw yet, and would go on with the old height: it had a scrollbar for nothing.
+   */
   fit() {
-    this.#fit.fit();
+    cancelAnimationFrame(this.#frame);
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = requestAnimationFrame(() => {
+        if (this.#screen.element.parentElement.clientHeight > 0) this.#fit.fit();
+      });
+    });
   }
 
   theme(isDark) {

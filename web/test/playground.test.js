@@ -160,6 +160,26 @@ test('a link holds a session', async () => {
   await typed('cat shared', 'shared');
 });
 
+test('on a phone the terminal keeps its lines while another pane is shown', async () => {
+  await page.size(390, 844);
+  let rows;
+  let widest;
+  for (const pane of ['terminal', 'files']) {
+    await click(`nav [data-pane=${pane}]`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    [rows, widest] = await page.value(`{ const rows = [...document.querySelectorAll('.xterm-rows > div')];
+      [rows.length, Math.max(...rows.map((row) => row.textContent.length))] }`);
+    assert.ok(rows > 20 && widest > 20, `${rows} rows, ${widest} columns while ${pane} is shown`);
+  }
+  // Larger than it was when it was hidden: a few lines are nothing to scroll.
+  await page.size(390, 900);
+  await click('nav [data-pane=terminal]');
+  await page.until(`document.querySelectorAll('.xterm-rows > div').length > ${rows}`);
+  const [slider, bar] = await page.value(`{ const bar = document.querySelector('#screen .scrollbar.vertical');
+    [bar.querySelector('.slider').offsetHeight, bar.offsetHeight] }`);
+  assert.equal(slider, bar);
+});
+
 test('axe-core finds no serious fault, in light and dark, on desktop and phone', async () => {
   const axe = await readFile(`${modules}/axe-core/axe.min.js`, 'utf8');
   for (const title of ['pandas: a table', 'matplotlib: a picture']) await example(title);
