@@ -1,4 +1,4 @@
-//! `cargo xtask python-suite`: CPython's, NumPy's and pandas' own tests, in the image.
+//! `cargo xtask python-suite`: CPython's own tests and its packages', in the image.
 //!
 //! Each test file runs in a guest of its own. What runs there is in `python-dist/suites`, with
 //! lists of tests that are not run and why; the tests are the pinned sources', mounted over
@@ -20,10 +20,29 @@ const LIBRARY: &str = "/usr/lib/python3.13";
 /// Tests that may end their guest before the file is given up.
 const MOST_CRASHES: usize = 12;
 
-/// NumPy's folders of tests.
-const NUMPY: &[&str] = &["_core", "fft", "lib", "linalg", "ma", "polynomial", "random"];
+/// Packages that can be tested, and the parts of them whose tests are run.
+const PACKAGES: &[(&str, &[&str])] = &[
+    ("numpy", &["_core", "fft", "lib", "linalg", "ma", "polynomial", "random"]),
+    ("pandas", PANDAS),
+    ("scipy", SCIPY),
+];
 
-/// pandas' folders and files.
+const SCIPY: &[&str] = &[
+    "cluster",
+    "fft",
+    "integrate",
+    "interpolate",
+    "linalg",
+    "ndimage",
+    "optimize",
+    "signal",
+    "sparse",
+    "spatial",
+    "special",
+    "stats",
+];
+
+/// pandas' folders, all below one.
 const PANDAS: &[&str] = &[
     "frame",
     "series",
@@ -73,7 +92,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         }
     }
     let Some((name, patterns)) = words.split_first() else {
-        bail!("which suite? cpython, numpy or pandas");
+        bail!("which suite? {}", names_of_suites());
     };
     let mut suite = suite(name)?;
     suite.files.retain(|f| patterns.is_empty() || patterns.iter().any(|p| f.contains(p.as_str())));
@@ -155,27 +174,49 @@ fn suite(name: &str) -> Result<Suite> {
             files,
         });
     }
-    ensure!(name == "numpy" || name == "pandas", "which suite? cpython, numpy or pandas");
+    let Some((_, parts)) = PACKAGES.iter().find(|(package, _)| *package == name) else {
+        bail!("which suite? {}", names_of_suites());
+    };
     let (source, pytest) = python::suite::package_tests(&cache, name, &mut say)?;
     let site = format!("{LIBRARY}/site-packages");
     let mut mounts = vec![
         (pytest, "/suite-pytest".to_string()),
         (source.join(name).join("conftest.py"), format!("{site}/{name}/conftest.py")),
     ];
-    let mut files = Vec::new();
-    if name == "numpy" {
-        for folder in NUMPY {
-            let tests = format!("numpy/{folder}/tests");
-            test_files(&source, &tests, &mut files)?;
-            mounts.push((source.join(&tests), format!("{site}/{tests}")));
+    let (mut folders, mut files) = (Vec::new(), Vec::new());
+    if name == "pandas" {
+        folders.push("pandas/tests".to_string());
+        for part in *parts {
+            test_files(&source, &format!("pandas/tests/{part}"), &mut files)?;
         }
     } else {
-        mounts.push((source.join("pandas/tests"), format!("{site}/pandas/tests")));
-        for folder in PANDAS {
-            test_files(&source, &format!("pandas/tests/{folder}"), &mut files)?;
+        for part in *parts {
+            test_folders(&source, &format!("{name}/{part}"), &mut folders)?;
+        }
+        for folder in &folders {
+            test_files(&source, folder, &mut files)?;
         }
     }
+    mounts.extend(folders.iter().map(|tests| (source.join(tests), format!("{site}/{tests}"))));
     Ok(Suite { script: "pytests.py", skips: here.join("packages.skips"), mounts, files })
+}
+
+fn names_of_suites() -> String {
+    let packages: Vec<&str> = PACKAGES.iter().map(|(package, _)| *package).collect();
+    format!("cpython, {}", packages.join(", "))
+}
+
+/// The folders named `tests` in a package and its subpackages, as paths from `root`.
+fn test_folders(root: &Path, below: &str, folders: &mut Vec<String>) -> Result<()> {
+    for name in names(&root.join(below))? {
+        let path = format!("{below}/{name}");
+        if name == "tests" {
+            folders.push(path);
+        } else if root.join(&path).join("__init__.py").is_file() {
+            test_folders(root, &path, folders)?;
+        }
+    }
+    Ok(())
 }
 
 /// The test files in and below a folder, as paths from `root`.
