@@ -36,7 +36,7 @@ use std::process::ExitCode;
 const TASKS: &[(&str, &str, &str)] = &[
     (
         "dist",
-        "[--profile core|data|full] [--from-source] [--sdk] [--web]",
+        "[--profile core|data|science|full] [--from-source] [--sdk] [--web]",
         "build dist/: image.webc, box.wasm, python.wasm, runner, SHA256SUMS; --sdk: the packages for Python and Node in \
          dist/sdk; --web: the one for pages in dist/web",
     ),
@@ -72,12 +72,12 @@ const TASKS: &[(&str, &str, &str)] = &[
     ),
     (
         "python",
-        "[--profile core|data|full] [--from-source] [--write-prebuilt] [--sizes]",
+        "[--profile core|data|science|full] [--from-source] [--write-prebuilt] [--sizes]",
         "make CPython for WASI alone; --write-prebuilt keeps it in python-dist/prebuilt",
     ),
     (
         "python-suite",
-        "cpython|numpy|pandas [PATTERN...] [--jobs N] [--timeout S]",
+        "cpython|numpy|pandas|scipy [PATTERN...] [--jobs N] [--timeout S]",
         "run their own tests in dist/image.webc; docs/python-suites.md has the results",
     ),
     (

@@ -18,6 +18,7 @@
 //! kit        the C++ library, Meson's and Cython's interpreter, compiler scripts
 //! packages   packages with C parts: objects, Python files, headers
 //! meson      how they are built
+//! lapack     BLAS and LAPACK, for SciPy
 //! rust       packages whose C part is Rust
 //! notices    the licences of the crates in them
 //! wheels     packages in Python alone
@@ -45,6 +46,7 @@ mod fetch;
 mod finish;
 mod host;
 mod kit;
+mod lapack;
 mod libm;
 mod library;
 mod libs;
@@ -109,6 +111,9 @@ const CODE: &[&str] = &[
     include_str!("wasmobj.rs"),
     include_str!("wheels.rs"),
 ];
+
+/// The code of the stage that only the profiles with SciPy have.
+const SCIENCE_CODE: &[&str] = &[include_str!("lapack.rs")];
 
 /// The code of the stages that only the profile `full` has.
 const FULL_CODE: &[&str] = &[include_str!("notices.rs"), include_str!("rust.rs")];
@@ -183,7 +188,7 @@ pub fn build(cache: &Path, order: Order, say: &mut dyn FnMut(&str)) -> Result<Py
     let Order { profile, prebuilt } = order;
     let (recipe, base, _lock) = enter(cache, say)?;
     let pins = Pins::read(&recipe.join("pins.toml"))?;
-    let hash = hash(&recipe, profile)?;
+    let hash = hash(&recipe, &pins, profile)?;
     let archive = Prebuilt::of(&recipe, profile);
     let built = base.join(format!("{hash}-{}", std::env::consts::ARCH));
     let unpacked = base.join(&hash);
@@ -249,7 +254,9 @@ pub fn write_prebuilt(
 /// If the recipe or the archive's record cannot be read.
 pub fn usual_profile() -> Result<Profile> {
     let recipe = recipe()?;
-    let kept = Prebuilt::of(&recipe, Profile::Data).is_of(&hash(&recipe, Profile::Data)?)?;
+    let pins = Pins::read(&recipe.join("pins.toml"))?;
+    let hash = hash(&recipe, &pins, Profile::Data)?;
+    let kept = Prebuilt::of(&recipe, Profile::Data).is_of(&hash)?;
     Ok(if kept { Profile::Data } else { Profile::Core })
 }
 
@@ -258,11 +265,22 @@ fn recipe() -> Result<PathBuf> {
     recipe.canonicalize().with_context(|| recipe.display().to_string())
 }
 
-/// The hash of everything that determines the profile's result, but for the machine.
-fn hash(recipe: &Path, profile: Profile) -> Result<String> {
+/// The hash of everything that determines the profile's result, but for the machine. What a smaller
+/// profile has not, its hash does not depend on.
+fn hash(recipe: &Path, pins: &Pins, profile: Profile) -> Result<String> {
     let mut key = Key::new("python");
-    key.tree(recipe, &["pins.toml", "packages", "patches", "site", "recipe"])?;
+    key.tree(recipe, &["pins.toml"])?;
+    for name in workshop::sorted(&recipe.join("packages"))? {
+        if profile.has_science() || !pins.is_science(&name) {
+            key.tree(recipe, &[&format!("packages/{name}")])?;
+        }
+    }
+    key.tree(recipe, &["patches", "site", "recipe"])?;
     CODE.iter().for_each(|code| key.text(code));
+    if profile.has_science() {
+        key.tree(recipe, &["science"])?;
+        SCIENCE_CODE.iter().for_each(|code| key.text(code));
+    }
     if profile == Profile::Full {
         key.tree(recipe, &["full"])?;
         FULL_CODE.iter().for_each(|code| key.text(code));
@@ -280,6 +298,10 @@ fn make(shop: &mut Workshop, pins: &Pins, profile: Profile, dist: &Path) -> Resu
     let posix = posix::build(shop, &bootstrap, &wasm)?;
     let kit = kit::build(shop, &bootstrap, &wasm)?;
     let mut packages = packages::build(shop, &bootstrap, &kit)?;
+    if profile.has_science() {
+        let lapack = lapack::build(shop, &bootstrap, &kit)?;
+        lapack::join(shop, &bootstrap, &lapack, &mut packages)?;
+    }
     packages.extend(rust::build(shop, &bootstrap)?);
     let mut sites: Vec<PathBuf> = packages.iter().map(packages::Package::site).collect();
     sites.extend(wheels::build(shop, &bootstrap)?);

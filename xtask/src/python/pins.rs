@@ -1,13 +1,15 @@
-//! `python-dist/pins.toml` as types, and what `python-dist/full/pins.toml` adds to it.
+//! `python-dist/pins.toml` as types, and what the `pins.toml` of `python-dist/science` and
+//! `python-dist/full` add to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-/// The second file, beside the first.
-const ADDED: &str = "full/pins.toml";
+/// The files beside the first: what the profile `science` has besides `data`, and what only `full` has.
+const SCIENCE: &str = "science/pins.toml";
+const FULL: &str = "full/pins.toml";
 
 /// The whole file.
 #[derive(Debug, Deserialize)]
@@ -30,14 +32,21 @@ pub struct Pins {
     /// Packages in Rust.
     #[serde(skip)]
     pub rust: BTreeMap<String, Rust>,
+    /// Packages and wheels that the profile `science` has besides those of `data`.
+    #[serde(skip)]
+    science: BTreeSet<String>,
 }
 
-/// What only the profile `full` has. A file of its own, so that the other profiles' results do not
+/// What a larger profile has besides. A file of its own, so that the smaller profiles' results do not
 /// depend on it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Added {
+    #[serde(default)]
+    packages: Vec<String>,
+    #[serde(default)]
     rust: BTreeMap<String, Rust>,
+    #[serde(default)]
     wheels: BTreeMap<String, Vec<String>>,
     #[serde(rename = "source")]
     sources: Vec<Source>,
@@ -60,18 +69,29 @@ pub enum Profile {
     Core,
     /// What data work needs.
     Data,
+    /// That, and SciPy.
+    Science,
     /// Everything that is pinned.
     Full,
 }
 
 impl Profile {
     /// All of them, by name.
-    pub const ALL: [(&'static str, Profile); 3] =
-        [("core", Profile::Core), ("data", Profile::Data), ("full", Profile::Full)];
+    pub const ALL: [(&'static str, Profile); 4] = [
+        ("core", Profile::Core),
+        ("data", Profile::Data),
+        ("science", Profile::Science),
+        ("full", Profile::Full),
+    ];
 
     /// By name.
     pub fn named(name: &str) -> Option<Profile> {
         Profile::ALL.iter().find(|(n, _)| *n == name).map(|(_, profile)| *profile)
+    }
+
+    /// Whether SciPy is part of it.
+    pub fn has_science(self) -> bool {
+        matches!(self, Profile::Science | Profile::Full)
     }
 
     /// Its name.
@@ -150,14 +170,29 @@ pub struct Link {
     pub initial_memory: u64,
 }
 
+impl Added {
+    /// Its packages and wheels.
+    fn names(&self) -> BTreeSet<String> {
+        let names = self.packages.iter().chain(self.rust.keys()).chain(self.wheels.keys());
+        names.cloned().collect()
+    }
+}
+
 impl Pins {
-    /// Reads the file and the one of the profile `full`, and checks what types cannot.
+    /// Reads the file and those of the larger profiles, and checks what types cannot.
     pub fn read(path: &Path) -> Result<Pins> {
         let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let mut pins: Pins = toml::from_str(&text).with_context(|| path.display().to_string())?;
-        let more = path.with_file_name(ADDED);
-        let text = std::fs::read_to_string(&more).with_context(|| more.display().to_string())?;
-        pins.add(toml::from_str(&text).with_context(|| more.display().to_string())?);
+        for name in [SCIENCE, FULL] {
+            let more = path.with_file_name(name);
+            let text =
+                std::fs::read_to_string(&more).with_context(|| more.display().to_string())?;
+            let added: Added = toml::from_str(&text).with_context(|| more.display().to_string())?;
+            if name == SCIENCE {
+                pins.science = added.names();
+            }
+            pins.add(added);
+        }
         for source in &pins.sources {
             if source.sha256.len() != 64 || !source.sha256.bytes().all(|b| b.is_ascii_hexdigit()) {
                 bail!("{}: {}: sha256 is not 64 hexadecimal digits", path.display(), source.name);
@@ -180,9 +215,15 @@ impl Pins {
     }
 
     fn add(&mut self, added: Added) {
-        self.rust = added.rust;
+        self.packages.extend(added.packages);
+        self.rust.extend(added.rust);
         self.wheels.extend(added.wheels);
         self.sources.extend(added.sources);
+    }
+
+    /// Whether a package or wheel is one of those that `science` has and `data` has not.
+    pub fn is_science(&self, name: &str) -> bool {
+        self.science.contains(name)
     }
 
     /// Whether a package or wheel is in the image of this profile.
@@ -190,6 +231,7 @@ impl Pins {
         match profile {
             Profile::Core => false,
             Profile::Data => self.profiles.data.iter().any(|n| n == name),
+            Profile::Science => self.has(Profile::Data, name) || self.is_science(name),
             Profile::Full => true,
         }
     }

@@ -111,29 +111,41 @@ fn profiles_hold_what_they_say() {
     assert!(!of(Profile::Core, "freetype") && of(Profile::Data, "freetype"));
     assert!(!of(Profile::Core, "libxml2") && of(Profile::Data, "libxml2"));
     assert!(!of(Profile::Data, "faker") && of(Profile::Full, "faker"));
+    for name in ["scipy", "netlib-lapack", "libf2c"] {
+        assert!(!of(Profile::Data, name) && of(Profile::Science, name), "{name}");
+        assert!(of(Profile::Full, name), "{name}");
+    }
     for name in ["pydantic", "pydantic-core"] {
-        assert!(!of(Profile::Data, name) && of(Profile::Full, name), "{name}");
+        assert!(!of(Profile::Science, name) && of(Profile::Full, name), "{name}");
     }
     assert!(!of(Profile::Full, "versioneer"));
 }
 
-/// What is pinned for the profile `full` alone changes no other profile's result.
+/// What only larger profiles have changes no smaller profile's result.
 #[test]
-fn the_archive_of_data_does_not_depend_on_the_profile_full() {
+fn archives_do_not_depend_on_what_larger_profiles_have_besides() {
     let temp = Temp::new("keys");
-    for name in ["pins.toml", "packages/p/x", "patches/x", "site/x", "recipe/x", "full/pins.toml"] {
+    let pins = Pins::read(&recipe().join("pins.toml")).expect("pins.toml");
+    let parts =
+        ["pins.toml", "packages/p/x", "packages/scipy/x", "patches/x", "site/x", "recipe/x"];
+    for name in parts.into_iter().chain(["full/pins.toml", "science/pins.toml"]) {
         let file = temp.0.join(name);
         fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
         fs::write(file, name).expect("a file");
     }
-    let keys = || Profile::ALL.map(|(_, profile)| super::hash(&temp.0, profile).expect("a key"));
-    let [core, data, full] = keys();
-    assert!(core != data && data != full);
-    fs::write(temp.0.join("full/pins.toml"), "other").expect("a file");
-    let [_, same, other] = keys();
-    assert!(data == same && full != other);
-    fs::write(temp.0.join("packages/p/x"), "other").expect("a file");
-    assert!(keys().into_iter().all(|key| ![&core, &data, &other].contains(&&key)));
+    let keys = || Profile::ALL.map(|(_, p)| super::hash(&temp.0, &pins, p).expect("a key"));
+    let distinct: std::collections::BTreeSet<_> = keys().into_iter().collect();
+    assert_eq!(distinct.len(), Profile::ALL.len());
+    // Of core, data, science and full, which have another key then.
+    let changed = |name: &str| {
+        let before = keys();
+        fs::write(temp.0.join(name), "other").expect("a file");
+        keys().iter().zip(&before).map(|(now, then)| now != then).collect::<Vec<_>>()
+    };
+    assert_eq!(changed("full/pins.toml"), [false, false, false, true]);
+    assert_eq!(changed("science/pins.toml"), [false, false, true, true]);
+    assert_eq!(changed("packages/scipy/x"), [false, false, true, true]);
+    assert_eq!(changed("packages/p/x"), [true; 4]);
 }
 
 #[test]
