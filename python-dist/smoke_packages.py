@@ -673,6 +673,55 @@ def models():
     raises(ValidationError, TypeAdapter(list).validate_json, "[" * 100_000)
 
 
+@check("scipy")
+def each_part_of_scipy():
+    import numpy as np
+    from scipy import cluster, fft, integrate, interpolate, linalg, ndimage, optimize
+    from scipy import signal, sparse, spatial, special, stats
+    from scipy.sparse.linalg import eigsh, spsolve
+
+    def close(got, expected):
+        np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-13)
+
+    a = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]])
+    close(linalg.eigh(a)[0], [1.2679491924311228, 3.0, 4.732050807568877])
+    close(linalg.expm(a)[0, 2], 12.818438622318942)
+    raises(linalg.LinAlgError, linalg.cholesky, -a)
+    raises(linalg.LinAlgError, linalg.solve, np.zeros((2, 2)), np.ones(2))
+    close([special.gamma(5.5), special.jv(2, 3.5)], [52.34277778455352, 0.4586291841943075])
+    close(special.hyp2f1(0.5, 1, 2, 0.25), 1.0717967697244903)
+    close(optimize.brentq(lambda x: x * x - 2, 0, 2), 2**0.5)
+    found = optimize.minimize(optimize.rosen, [1.3, 0.7], method="BFGS")
+    np.testing.assert_allclose(found.x, [1, 1], atol=1e-4)
+    found = optimize.linprog([-1, -2], A_ub=[[1, 1], [1, 3]], b_ub=[4, 6], method="highs")
+    close(found.x, [3, 1])
+    close(stats.norm.ppf(0.975), 1.959963984540054)
+    close(stats.ttest_ind([1, 2, 3, 4.0], [2, 3, 4, 6.0]).pvalue, 0.2872081404442227)
+    found = stats.studentized_range.cdf(3.5, 3, 10)
+    np.testing.assert_allclose(found, 0.9228966891615896, rtol=1e-9)
+    close(integrate.quad(np.exp, 0, 1)[0], np.e - 1)
+    solved = integrate.solve_ivp(lambda t, y: -y, (0, 1), [1.0], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(solved.y[0, -1], np.exp(-1), rtol=1e-8)
+    close(interpolate.CubicSpline([0, 1, 2, 3], [0, 1, 8, 27])(1.5), 3.375)
+    close(fft.dct([1.0, 2, 3, 4]), [20.0, -6.308644059797899, 0.0, -0.4483415291679651])
+    close(signal.butter(2, 0.3)[0], [0.13110643991662593, 0.26221287983325187, 0.13110643991662593])
+    points = np.array([[0, 0], [1, 0], [0, 1], [1, 1], [0.4, 0.6]])
+    equal(sorted(spatial.ConvexHull(points).vertices.tolist()), [0, 1, 2, 3])
+    equal(spatial.cKDTree(points).query([0.5, 0.5])[1], 4)
+    # Qhull leaves by longjmp.
+    raises(spatial.QhullError, spatial.ConvexHull, np.zeros((4, 2)))
+    matrix = sparse.diags([[2.0] * 50, [-1.0] * 49, [-1.0] * 49], [0, 1, -1]).tocsc()
+    close(spsolve(matrix, np.ones(50))[24], 325.0)
+    close(eigsh(matrix, 2, which="LA")[0][1], 3.9962066574740884)
+    close(ndimage.gaussian_filter(np.eye(5), 1)[2, 2], 0.2832123126451949)
+    equal(ndimage.label([[1, 0, 1], [1, 0, 0]])[1], 2)
+    tree = cluster.hierarchy.linkage(points, "ward")
+    equal(cluster.hierarchy.fcluster(tree, 2, "maxclust").tolist(), [1, 2, 1, 2, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        raises(integrate.IntegrationWarning, integrate.quad, lambda x: x**-1.5, 0, 1)
+
+
 @check("pip")
 def what_is_missing_is_missing():
     """Lines of the table go as packages come, and what they recommend is there."""
@@ -681,7 +730,9 @@ def what_is_missing_is_missing():
     names = [name for _, names, _ in TABLE for name in names.split()]
     equal(len(names), len(set(names)))
     present = {name for name in names if importlib.util.find_spec(name)}
-    equal(present - {"faker", "pydantic", "sqlalchemy"}, set())  # the profile `full` has them
+    # The profiles `science` and `full` have them.
+    larger = {"faker", "pydantic", "scipy", "sqlalchemy"}
+    equal(present - larger, set())
     for _, _, serving in TABLE:
         for name in serving.split():
             assert importlib.util.find_spec(name), name
