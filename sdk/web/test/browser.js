@@ -89,12 +89,16 @@ let passed = 0;
 let failed = 0;
 /** The last call that has returned to the page that is left. */
 let finished = 0;
+/** What the page has last said it does. */
+let doing = '';
 let clock;
 
 function hear(result) {
   clearTimeout(clock);
-  clock = setTimeout(() => end(`the page has said nothing for ${SILENCE / 1000} s`), SILENCE);
-  if (result.finished !== undefined) {
+  clock = setTimeout(() => end(`the page has said nothing for ${SILENCE / 1000} s${doing}`), SILENCE);
+  if (result.doing !== undefined) {
+    doing = `; ${result.doing}`;
+  } else if (result.finished !== undefined) {
     finished = result.finished;
   } else if (result.kill) {
     restart();
@@ -148,7 +152,8 @@ function end(problem) {
   world.end();
   server.close();
   server.closeAllConnections();
-  if (browser?.exitCode === null) {
+  browser?.off('exit', start);
+  if (isRunning()) {
     browser.once('exit', remove);
     kill();
   } else {
@@ -172,6 +177,9 @@ function start() {
 }
 
 const left = (code) => end(`the browser has ended: ${code}`);
+
+/** Whether the browser's process has not ended. */
+const isRunning = () => browser?.exitCode === null && browser.signalCode === null;
 
 /** Ends the browser in the middle of what it does, and begins it again. */
 function restart() {
