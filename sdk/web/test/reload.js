@@ -9,6 +9,8 @@ import * as assert from './assert.js';
 if (location.search === '?database') StorageManager.prototype.getDirectory = undefined;
 
 const tell = (what) => fetch('/result', { method: 'POST', body: JSON.stringify(what) });
+/** Says what the page does now, so that the server can tell where it has stopped. */
+const doing = (what) => tell({ doing: `round ${round}: ${what}` });
 const { round, finished } = await (await fetch('/round')).json();
 /** Bytes that each call writes. */
 const SIZE = 300_000;
@@ -25,9 +27,16 @@ async function found(session) {
   return Number(count);
 }
 
+/** Whether the page is being left: Firefox goes on with its script for a while, but its requests fail. */
+let isLeft = false;
+
 /** Has the page left while it writes, or some time later; a kill is the server's to do. */
-async function leave() {
-  const goes = round % 5 === 4 ? () => tell({ kill: true }) : () => location.reload();
+function leave() {
+  const goes = () => {
+    isLeft = true;
+    if (round % 5 === 4) tell({ kill: true });
+    else location.reload();
+  };
   if (round % 2 === 0) return setTimeout(goes, soon(1000));
   const { append } = Kept.prototype;
   let left = Math.ceil(soon(4));
@@ -40,13 +49,17 @@ async function leave() {
 
 async function run() {
   const began = performance.now();
+  await doing('opens the session');
   const session = await Session.create({ baseUrl: '/web/', store: 'reload', name: 'a' });
   let last = finished;
+  await doing('looks at what it has');
   if (round > 0) {
     assert.deepEqual(await sessions('reload'), ['a']);
     last = await found(session);
     assert.ok(last === finished || last === finished + 1, `call ${finished} had returned, the session has ${last}`);
     assert.equal((await session.history()).filter(({ command }) => command.startsWith('n=')).length, last);
+    // The next call may be on the disk before it returns, too.
+    await tell({ finished: last });
   }
   await tell({ name: `round ${round}: ${last} calls`, ms: Math.round(performance.now() - began) });
   if ((await (await fetch('/round')).json()).isLast) return tell({ over: round + 1 });
@@ -62,6 +75,7 @@ async function run() {
 }
 
 run().catch(async (error) => {
+  if (isLeft) return;
   await tell({ name: `round ${round}`, error: `${error}\n${error?.stack}` });
   await tell({ over: round });
 });
