@@ -11,13 +11,12 @@ const { Session } = await import(pathToFileURL(`${dist}/web/index.js`));
 const baseUrl = pathToFileURL(`${dist}/web/`);
 const image = await readFile(`${dist}/image.webc`);
 
-/** A session serves so many cases: what they leave in it is no part of the next ones. */
+/** A session serves so many cases: it keeps the history of all of them. */
 const PER_SESSION = 100;
 /** As the scorer's target of the native runner has them. */
 const WORK = '/case';
 const SCRIPT = '/meta/script.sh';
 const ENV = { TZ: 'UTC', LANG: 'C.UTF-8', SH: 'bash' };
-const CLEAN = `cd / && chmod -R u+rwx ${WORK} 2>/dev/null; rm -rf ${WORK} /tmp/* /tmp/.[!.]* /home/user/* /home/user/.[!.]*; mkdir -p ${WORK} /meta`;
 
 const bytes = (text) => new Uint8Array(Buffer.from(text ?? '', 'base64'));
 
@@ -37,14 +36,21 @@ async function bring(box, from, to) {
 }
 
 let box = null;
+/** What the session was before its first case. */
+let empty;
 let served = 0;
 
+/** Has a session as it is before its first case: a case may have left files anywhere, and directories that cannot be read. */
+async function begin() {
+  if (served++ % PER_SESSION !== 0) return box.restore(empty);
+  await box?.close();
+  box = await Session.create({ baseUrl, image });
+  await box.exec(['mkdir', WORK, '/meta'], { check: true });
+  empty = await box.head();
+}
+
 async function run({ script_b64, stdin_b64, cwd, timeout }) {
-  if (served++ % PER_SESSION === 0) {
-    await box?.close();
-    box = await Session.create({ baseUrl, image });
-  }
-  await box.exec(['bash', '-c', CLEAN]);
+  await begin();
   await bring(box, cwd, WORK);
   await box.write(SCRIPT, bytes(script_b64));
   // Below the scorer's own, which would end this worker.
