@@ -50,7 +50,7 @@ pub use changes::{Changed, Diff, Operation, Was};
 pub use error::WorkspaceError;
 pub use kept::KeepBase;
 pub use overlay::Overlay;
-pub use target::Target;
+pub use target::{Held, Target};
 pub use write::Saved;
 pub use zipped::ZipWorkspace;
 

@@ -5,6 +5,7 @@ use crate::error::WorkspaceError;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Deref;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,14 +26,37 @@ impl Stamp {
     }
 }
 
-/// Holds a file against other sessions, as long as it is open.
-pub(crate) fn hold(file: &File, path: &Path) -> Result<(), WorkspaceError> {
-    match file.try_lock() {
-        Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(WorkspaceError::Busy { path: path.to_owned() }),
-        // A file system without locks.
-        Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => Ok(()),
-        Err(TryLockError::Error(e)) => Err(WorkspaceError::io(path)(e)),
+/// A file that is held against other sessions.
+///
+/// The lock is given back, not only closed: a process that another thread starts meanwhile has a copy of the descriptor
+/// until it runs its program, and the lock would last as long.
+#[derive(Debug)]
+pub struct Held(File);
+
+impl Held {
+    fn new(file: File, path: &Path) -> Result<Held, WorkspaceError> {
+        match file.try_lock() {
+            Ok(()) => Ok(Held(file)),
+            Err(TryLockError::WouldBlock) => Err(WorkspaceError::Busy { path: path.to_owned() }),
+            // A file system without locks.
+            Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => Ok(Held(file)),
+            Err(TryLockError::Error(e)) => Err(WorkspaceError::io(path)(e)),
+        }
+    }
+}
+
+impl Deref for Held {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.0
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Where there are no locks there is nothing to give back.
+        let _ = self.0.unlock();
     }
 }
 
@@ -82,7 +106,7 @@ impl Target {
     ///
     /// # Errors
     /// If it is no good zip, or cannot be written; then the old file is as it was.
-    pub fn commit(self, limits: &ZipLimits, bits: u32) -> Result<File, WorkspaceError> {
+    pub fn commit(self, limits: &ZipLimits, bits: u32) -> Result<Held, WorkspaceError> {
         self.commit_over(limits, bits, None)
     }
 
@@ -92,7 +116,7 @@ impl Target {
         limits: &ZipLimits,
         bits: u32,
         over: Option<Stamp>,
-    ) -> Result<File, WorkspaceError> {
+    ) -> Result<Held, WorkspaceError> {
         let file =
             self.file.take().ok_or(WorkspaceError::Operations("a file twice in its place"))?;
         let temporary = self.temporary.clone();
@@ -107,7 +131,7 @@ impl Target {
         let permissions = std::os::unix::fs::PermissionsExt::from_mode(bits);
         file.set_permissions(permissions).map_err(&wrong)?;
         file.sync_all().map_err(&wrong)?;
-        hold(&file, &self.path)?;
+        let file = Held::new(file, &self.path)?;
         std::fs::rename(&self.temporary, &self.path).map_err(&wrong)?;
         self.temporary = PathBuf::new();
         let dir = folder(&self.path);
@@ -155,7 +179,7 @@ impl Drop for Target {
 }
 
 /// An empty zip.
-pub(crate) fn empty(path: &Path, limits: &ZipLimits) -> Result<File, WorkspaceError> {
+pub(crate) fn empty(path: &Path, limits: &ZipLimits) -> Result<Held, WorkspaceError> {
     let mut target = Target::begin(path)?;
     let end = [b"PK\x05\x06".as_slice(), &[0; 18]].concat();
     target.write_all(&end).map_err(WorkspaceError::io(path))?;
@@ -166,7 +190,7 @@ pub(crate) fn empty(path: &Path, limits: &ZipLimits) -> Result<File, WorkspaceEr
 pub(crate) fn open(
     path: &Path,
     limits: &ZipLimits,
-) -> Result<(PathBuf, File, Arc<Archive>), WorkspaceError> {
+) -> Result<(PathBuf, Held, Arc<Archive>), WorkspaceError> {
     let wrong = WorkspaceError::io(path);
     let path = std::fs::canonicalize(path).map_err(&wrong)?;
     // Not waiting where it is a named pipe.
@@ -176,7 +200,7 @@ pub(crate) fn open(
     if !file.metadata().map_err(&wrong)?.is_file() {
         return Err(WorkspaceError::Malformed("it is no regular file".into()));
     }
-    hold(&file, &path)?;
+    let file = Held::new(file, &path)?;
     let archive = Archive::open(file.try_clone().map_err(&wrong)?, limits)?;
     Ok((path, file, archive))
 }

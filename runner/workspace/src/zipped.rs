@@ -3,9 +3,8 @@
 use crate::archive::{Archive, ZipLimits};
 use crate::error::WorkspaceError;
 use crate::kept::KeepBase;
-use crate::target::{self, Stamp, Target};
+use crate::target::{self, Held, Stamp, Target};
 use crate::write::Saved;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use wasibox_vfs::delta::Snapshot;
@@ -18,7 +17,7 @@ pub struct ZipWorkspace {
     at: String,
     archive: Arc<Archive>,
     /// The file that is in its place now, held against other sessions, and its stamp.
-    now: Mutex<(File, Stamp)>,
+    now: Mutex<(Held, Stamp)>,
 }
 
 impl ZipWorkspace {

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use wasibox_files::{Answer, Content, EditOf, ReadOf, Request, WriteOf, apply};
 use wasibox_vfs::tree::ROOT;
 use wasibox_vfs::{Budget, DiskLimits, Errno, Loc, OpenFlags, Opened, Protected, Vfs};
@@ -139,6 +140,28 @@ fn what_is_not_changed_is_copied_as_it_is_packed() {
     assert_eq!(packed("src/deep/run.sh"), before);
     assert_eq!(packed("other"), b"as it is");
     assert!(python(&path).contains("src/deep/run.sh 0o100700 200000"));
+}
+
+/// A process that is being started has copies of all descriptors, and with them of the lock.
+#[test]
+fn processes_started_meanwhile_keep_no_zip_busy() {
+    let dir = tempfile::tempdir().unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                Command::new("true").status().unwrap();
+            }
+        });
+        let failed = (0..300).find_map(|n| {
+            let path = dir.path().join(format!("{n}.zip"));
+            let open = || ZipWorkspace::open(&path, "/work", true, &ZipLimits::default()).map(drop);
+            // The second time it was another one's before.
+            open().and_then(|()| open()).err()
+        });
+        done.store(true, Ordering::Relaxed);
+        assert!(failed.is_none(), "{failed:?}");
+    });
 }
 
 #[test]
