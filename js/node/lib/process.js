@@ -402,17 +402,22 @@ function stepped(time) {
   return now;
 }
 
+// How often a descriptor is read for that at the most, as by libuv in one turn of its loop.
+const READS = 32;
+
 function poll() {
   const time = stepped(waitTime());
   if (readers.size + writers.size + children.size + signalHandles.size === 0 && time === 0) return;
   pollDescriptors(time);
   if (children.size === 0) return;
   const ended = reapChildren();
-  // What a child has written is there before the news of its end.
-  if (ended.length > 0) pollDescriptors(0);
+  // What a child has written is there before the news of its end, and so is that it writes no more: nothing else may keep us
+  // alive until then.
+  for (let round = 0; ended.length > 0 && round < READS && pollDescriptors(0); round++);
   for (let i = 0; i < ended.length; i++) host.turn(ended[i]);
 }
 
+// Calls those who can read or write; whether there were any.
 function pollDescriptors(time) {
   const ready = native.poll(keysOf(readers), keysOf(writers), time);
   dispatchSignals();
@@ -421,6 +426,7 @@ function pollDescriptors(time) {
     const handle = fd >= 0 ? readers.get(fd) : writers.get(-1 - fd);
     if (handle) host.turn(() => fd >= 0 ? handle.readable() : handle.writable());
   }
+  return ready.length > 0;
 }
 
 function runImmediates() {
