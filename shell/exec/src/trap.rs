@@ -78,8 +78,7 @@ impl Shell<'_> {
         }
     }
 
-    /// Runs commands of `eval` or `.`; behind them and in the EXIT trap, `BASH_COMMAND` is again
-    /// what it was before.
+    /// Runs commands of `eval` or `.`; behind them `BASH_COMMAND` is again what it was before.
     pub(crate) fn keeping_command<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.state.command.clone();
         let result = f(self);

@@ -320,8 +320,9 @@ fn operand(
     target: Option<Target<'_>>,
     mut d: Declaration<'_>,
 ) -> Flow {
+    let marks = d.is_mark();
     // Elements can be neither exported nor made readonly; their arrays can.
-    let takes = |t: &Target<'_>| is_name(&t.name) && !(d.is_mark() && t.subscript.is_some());
+    let takes = |t: &Target<'_>| is_name(&t.name) && !(marks && t.subscript.is_some());
     let Some(target) = target.filter(takes) else {
         shell.builtin_error(d.command, &[b"`", text, b"': not a valid identifier"]);
         return Ok(1);
@@ -332,7 +333,7 @@ fn operand(
         shell.builtin_error(d.command, &[&target.name, message]);
         return Ok(1);
     }
-    if matches!(d.command, b"export" | b"readonly") && !target.value.is_some() {
+    if marks && !target.value.is_some() {
         // -a and -A tell what is assigned.
         (on.indexed, on.assoc) = (false, false);
     }

@@ -128,7 +128,6 @@ fn shipped(state: &State, code: List, around: Around) -> Shipped {
         // Children and random numbers are each process's own.
         jobs: _,
         random: _,
-        // Of a text under way here.
         // Nobody asks for them there.
         completions: _,
     } = state;

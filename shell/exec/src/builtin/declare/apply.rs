@@ -246,16 +246,24 @@ fn attributes_before(shell: &mut Shell<'_>, t: &Target<'_>, q: Request) -> Resul
         a.indexed = true;
     }
     if (a.indexed || a.assoc) && v.is_set() {
+        // Arrays are in no environment.
+        let exported = v.attrs.export;
         make_array(v, false);
+        if exported {
+            shell.state.vars.touch_env();
+        }
     }
-    shell.state.vars.touch_env();
     Ok(())
 }
 
 fn attributes_after(shell: &mut Shell<'_>, name: &[u8], q: Request) {
     let v = shell.state.vars.entry(name);
+    let exported = v.attrs.export;
     v.attrs.readonly |= q.on.readonly;
-    v.attrs.export = (v.attrs.export || q.on.export) && !q.off.export;
+    v.attrs.export = (exported || q.on.export) && !q.off.export;
+    if exported || v.attrs.export {
+        shell.state.vars.touch_env();
+    }
 }
 
 /// Assigns the operand's value.
