@@ -1,5 +1,6 @@
 //! `runner inspect` and `runner compile`.
 
+use crate::args::exec::CompileArgs;
 use crate::message::{json_shown, shown};
 use crate::progress::compiling;
 use crate::{Failure, print};
@@ -78,15 +79,26 @@ pub fn inspect(path: &Path, json: bool) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Compiles every program of an image that this machine has no code for yet; with `bundle`, packs image and code there.
-pub fn compile(path: &Path, bundle: Option<&Path>) -> Result<u8, Failure> {
+/// Compiles every program of an image that this machine has no code for yet, and packs or writes what it is asked for of that.
+pub fn compile(args: &CompileArgs) -> Result<u8, Failure> {
+    let CompileArgs { image: path, bundle, memories } = args;
     let image = Arc::new(open(path)?);
     let artifacts = wasibox::default_artifact_dir();
-    wasibox::compile_all(image, artifacts.clone(), compiling())
+    wasibox::compile_all(image.clone(), artifacts.clone(), compiling())
         .map_err(|e| Failure::new(125, e))?;
+    if bundle.is_none() && memories.is_none() {
+        return Ok(0);
+    }
+    let artifacts = artifacts.ok_or_else(|| Failure::new(125, "no home directory is known"))?;
     if let Some(bundle) = bundle {
-        let artifacts = artifacts.ok_or_else(|| Failure::new(125, "no home directory is known"))?;
         wasibox::bundle::pack(path, &artifacts, bundle)?;
+    }
+    if let Some(folder) = memories {
+        let failed = |e: std::io::Error| Failure::new(125, format!("{}: {e}", folder.display()));
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        for (name, memory) in wasibox::bundle::memories(&image, &artifacts)? {
+            std::fs::write(folder.join(name).with_extension("memory"), memory).map_err(failed)?;
+        }
     }
     Ok(0)
 }

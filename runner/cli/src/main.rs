@@ -119,7 +119,7 @@ fn run(parsed: Parsed) -> Result<u8, Failure> {
         Command::Serve(args) => door::serve(&args),
         Command::RunJson(args) => run_json::run(&args),
         Command::Inspect(args) => inspect::inspect(&args.image, args.json),
-        Command::Compile(args) => inspect::compile(&args.image, args.bundle.as_deref()),
+        Command::Compile(args) => inspect::compile(&args),
         Command::Doctor => doctor::run(),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { dir } => manual::man(&dir),

@@ -76,6 +76,15 @@ pub fn pack(image: &Path, artifacts: &Path, to: &Path) -> Result<(), Error> {
     Ok(std::fs::write(to.join(HEAD), text)?)
 }
 
+/// The memory that each prepared program of an image begins with, by the program's name
+/// ([`carry::memories`]).
+///
+/// # Errors
+/// If it cannot be read.
+pub fn memories(image: &Image, artifacts: &Path) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    Ok(carry::memories(image, artifacts)?)
+}
+
 fn compressed<T>(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> std::io::Result<T>,

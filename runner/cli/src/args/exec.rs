@@ -125,4 +125,7 @@ pub struct CompileArgs {
     /// Write image and machine code, compressed, into a folder that other programs unpack
     #[arg(long, value_name = "FOLDER")]
     pub bundle: Option<PathBuf>,
+    /// Write the memory that each prepared program begins with into a folder, as NAME.memory
+    #[arg(long, value_name = "FOLDER")]
+    pub memories: Option<PathBuf>,
 }

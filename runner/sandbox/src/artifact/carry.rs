@@ -51,6 +51,24 @@ pub fn take(image: &Image, dir: &Path) -> std::io::Result<Option<Vec<Carried>>> 
     Ok(Some(all))
 }
 
+/// The memory of each program of an image that is kept prepared in a folder, by the program's name, as
+/// [`wasibox_kernel::parked::Prepared`] describes it: a head that fills a page, then the content.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn memories(image: &Image, dir: &Path) -> std::io::Result<Vec<(String, Vec<u8>)>> {
+    let store = Store { dir: Some(dir.to_owned()), progress: &|_| {} };
+    let Some((dir, secret)) = store.place(false) else { return Ok(Vec::new()) };
+    let mut all = Vec::new();
+    for (name, digest) in image.atoms() {
+        let files = snapshot_files(dir, &snapshot::key(digest, image.tree()));
+        if let Some([memory]) = files.open(&secret, &|_| {}) {
+            all.push((name.clone(), read(memory)?));
+        }
+    }
+    Ok(all)
+}
+
 fn read(mut file: File) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
