@@ -20,6 +20,7 @@ use super::descriptors::{Descriptor, Descriptors, OpenFile, ROOT_FD};
 use crate::layer;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasibox_vfs::{Budget, Errno, File, FileKind, Loc, OpenFlags, Opened, Vfs};
@@ -238,6 +239,27 @@ pub fn module_of(module: &[u8; 32], memory: &[u8; 32]) -> [u8; 32] {
 /// Alignment of a prepared memory's content: WebAssembly's page.
 pub const ALIGN: usize = 64 << 10;
 
+/// A page of a memory.
+pub type Page = [u8; ALIGN];
+
+/// Whether a page holds zeros only. By words: what compiles without optimisation, as a browser does at first, has time
+/// for no more.
+pub fn is_zero(page: &Page) -> bool {
+    let is_zero = |line: &[u8; 64]| {
+        let words = line.as_chunks().0.iter();
+        words.fold(0, |all, word| all | u64::from_ne_bytes(*word)) == 0
+    };
+    page.as_chunks().0.iter().all(is_zero)
+}
+
+/// Where the content of a memory of so many pages lies, in bytes: `is_zero` tells of a page whether it holds zeros only.
+/// Pages between those with content are not looked at.
+pub fn content(pages: usize, mut is_zero: impl FnMut(usize) -> bool) -> Range<usize> {
+    let Some(first) = (0..pages).find(|n| !is_zero(*n)) else { return 0..0 };
+    let last = (first + 1..pages).rfind(|n| !is_zero(*n)).unwrap_or(first);
+    first * ALIGN..(last + 1) * ALIGN
+}
+
 /// What a prepared memory is, beside its content: the first bytes of the file that has it, and of what its digest is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Prepared {
@@ -256,10 +278,9 @@ pub struct Prepared {
 impl Prepared {
     /// Of a whole memory.
     pub fn of(memory: &[u8], is_reusable: bool, is_plain: bool) -> Prepared {
-        let start = memory.iter().position(|b| *b != 0).unwrap_or(0) / ALIGN * ALIGN;
-        let end = memory.iter().rposition(|b| *b != 0).map_or(start, |n| n + 1);
-        let len = (end - start).next_multiple_of(ALIGN);
-        Prepared { start, len, is_reusable, is_plain, size: memory.len() }
+        let (pages, _) = memory.as_chunks();
+        let Range { start, end } = content(pages.len(), |n| is_zero(&pages[n]));
+        Prepared { start, len: end - start, is_reusable, is_plain, size: memory.len() }
     }
 
     /// In bytes.
@@ -406,6 +427,22 @@ mod tests {
         // Beneath all others nothing is said of what is as in the beginning.
         let (keep, layer) = change(&mut told, vec![], true, |_, add| add(&first[0], &first[0]));
         assert_eq!((keep, layer, told), (0, vec![], Layers::new()));
+    }
+
+    #[test]
+    fn content_lies_between_zeros() {
+        let found = |content: &[usize]| {
+            let mut memory = vec![0; 4 * ALIGN];
+            content.iter().for_each(|at| memory[*at] = 1);
+            let Prepared { start, len, .. } = Prepared::of(&memory, true, true);
+            start..start + len
+        };
+        assert_eq!(found(&[]), 0..0);
+        assert_eq!(found(&[0]), 0..ALIGN);
+        assert_eq!(found(&[ALIGN - 1]), 0..ALIGN);
+        assert_eq!(found(&[ALIGN]), ALIGN..2 * ALIGN);
+        assert_eq!(found(&[2 * ALIGN - 1, 4 * ALIGN - 1]), ALIGN..4 * ALIGN);
+        assert_eq!(found(&[8, 2 * ALIGN + 63]), 0..3 * ALIGN);
     }
 
     #[test]

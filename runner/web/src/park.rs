@@ -60,12 +60,7 @@ pub fn begin(program: Program, prepared: Option<&Arc<Template>>, entry: Entry) -
     if !ffi::guest_begin(program.0, prepared.map(|t| t.content()), may_be_spare) {
         return false;
     }
-    let whole = || {
-        let mut memory = vec![0; ffi::guest_size()];
-        ffi::guest_read(0, &mut memory);
-        memory
-    };
-    let of_module = || prepare::of_module(program, whole);
+    let of_module = || prepare::of_module(program);
     if prepared.is_none() {
         if ffi::guest_can_be_prepared() {
             prepare::begins(program);

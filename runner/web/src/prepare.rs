@@ -11,13 +11,14 @@ use crate::outcome::{Failure, Kind};
 use crate::session::{self, Session};
 use crate::thread::Idle;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wasibox_image::module::Facts;
 use wasibox_kernel::border::Fd;
 use wasibox_kernel::layer::PART;
-use wasibox_kernel::parked::Prepared;
+use wasibox_kernel::parked::{self, ALIGN, Page, Prepared};
 use wasibox_kernel::{Before, Cwd, Descriptor, Descriptors, Limits, OpenFile, Start, Status};
 use wasibox_vfs::{
     Budget, DiskLimits, Errno, File, Loc, Program, Protected, ROOT, Readiness, Stream, Vfs,
@@ -38,10 +39,18 @@ pub struct Template {
 const ABOUT: usize = 48;
 
 impl Template {
-    /// Of a memory as the module begins with it.
-    pub fn of_module(memory: &[u8]) -> Template {
-        let Prepared { start, len, size, .. } = Prepared::of(memory, false, false);
-        Template { start, content: memory[start..start + len].to_vec(), size, digest: [0; 32] }
+    /// Of the memory of this worker's guest, which has just begun as its module says. It is looked at page by page: most
+    /// of it is an empty stack, which would have to be copied only to be found empty.
+    pub fn of_module() -> Template {
+        let size = ffi::guest_size();
+        let mut page: Box<Page> = Box::new([0; ALIGN]);
+        let Range { start, end } = parked::content(size / ALIGN, |n| {
+            ffi::guest_read((n * ALIGN) as u32, page.as_mut_slice());
+            parked::is_zero(&page)
+        });
+        let mut content = vec![0; end - start];
+        ffi::guest_read(start as u32, &mut content);
+        Template { start, content, size, digest: [0; 32] }
     }
 
     /// Of a memory that was prepared.
@@ -102,11 +111,11 @@ pub fn prepared(program: Program) -> Option<Arc<Template>> {
     lock(&PREPARED).get(&program.0).cloned()
 }
 
-/// What a program's memory begins with if it was not prepared; `look` gives one, the first time.
-pub fn of_module(program: Program, look: impl FnOnce() -> Vec<u8>) -> Arc<Template> {
+/// What the memory of a program begins with if it was not prepared. The first time this worker's guest tells, which has
+/// just begun.
+pub fn of_module(program: Program) -> Arc<Template> {
     let mut all = lock(&OF_MODULE);
-    let made = || Arc::new(Template::of_module(&look()));
-    all.entry(program.0).or_insert_with(made).clone()
+    all.entry(program.0).or_insert_with(|| Arc::new(Template::of_module())).clone()
 }
 
 /// What a program's memory begins with if it was not prepared, once somebody has looked.
