@@ -25,8 +25,8 @@ export interface CreateOptions {
    */
   network?: string | readonly string[] | Network;
   /**
-   * Whether an interpreter that has begun for the second time is prepared in the background, as `prepare()` does; it is if
-   * nothing is said.
+   * Whether the prepared memory of an interpreter that has begun for the second time is fetched or made in the background,
+   * as by `prepare()`; it is if nothing is said.
    */
   prepare?: boolean;
   /** Is told what goes wrong in the kernel itself. */
@@ -221,7 +221,7 @@ export declare class Session {
   /** Ends the call that runs, if one does. */
   interrupt(): void;
   /**
-   * Prepares the interpreters' memory, once in a session: a cell that begins later, a command, and a parked cell of the native
+   * Has the interpreters' memory prepared, fetched with the image if that is in parts, once in a session: a cell that begins later, a command, and a parked cell of the native
    * runner's begin from there. One that needs it has it done.
    */
   prepare(): Promise<void>;

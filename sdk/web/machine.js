@@ -47,6 +47,8 @@ export class Machine {
   /** The worker that answers; all others run guests. */
   #first;
   #free = [];
+  /** Promises of workers that nobody waits for yet. */
+  #coming = [];
   /** By worker that waits: programs of which it has a large memory ready. */
   #large = new Map();
   /** Every worker, with its count of messages posted (shared with it) and of those heard. */
@@ -61,6 +63,8 @@ export class Machine {
   #run = null;
   #requests = new Requests((type, message) => this.ask(type, message));
   #isClosed = false;
+  /** What a worker has died of. */
+  #failure;
   #log;
 
   /**
@@ -77,38 +81,41 @@ export class Machine {
       throw new InvalidError(`neither baseUrl nor ${name} is given`);
     };
     try {
+      // Workers take longer to begin than anything else here, and can do so before there is a kernel.
+      const first = machine.#start();
+      first.postMessage({ type: 'probe' });
+      const pool = Array.from({ length: options.workers ?? 3 }, () => machine.#start());
       const parts = options.image ? null : await Parts.open(part('image/'));
-      if (parts) await machine.#inParts(parts, options);
-      else await machine.#whole(options.image, options.kernel ?? (await load(part('wasibox.wasm'))));
+      if (parts) await machine.#inParts(parts, first, options);
+      else await machine.#whole(options.image, first, options.kernel ?? (await load(part('wasibox.wasm'))));
+      for (const worker of pool) machine.#expect(machine.#equip(worker));
       if (options.prepare !== false) await machine.ask('prepareByItself');
       if (options.network !== undefined) await machine.ask('network', { network: rulesOf(options.network) });
-      const pool = Array.from({ length: options.workers ?? 3 }, () => machine.#make());
-      machine.#free.push(...(await Promise.all(pool)));
       return machine;
     } catch (error) {
       machine.close();
-      throw error;
+      throw machine.#failure ?? error;
     }
   }
 
   /** Begins with an image that is here. */
-  async #whole(image, kernel) {
+  async #whole(image, first, kernel) {
     this.#kernel = await WebAssembly.compile(kernel);
-    this.#first = await this.#make();
+    this.#first = await this.#equip(first);
     const booted = await this.ask('boot', { image: new Uint8Array(image) });
     ({ modules: this.#modules, slots: this.#slots, hasOwnStacks: this.#hasOwnStacks } = booted);
   }
 
   /** Begins with an image of which a shell is fetched now, all else when somebody needs it. */
-  async #inParts(parts, { kernel, onProgress }) {
+  async #inParts(parts, first, { kernel, onProgress }) {
     this.#parts = parts;
     if (onProgress) this.#unwatch = parts.watch(onProgress);
     this.#lengths = Array.from({ length: parts.programs }, (_, n) => parts.length(n));
-    const shell = this.#need(parts.number('box'));
+    const shell = parts.shell().then((shell) => (this.#modules[parts.number('box')] = shell));
     const catalog = parts.catalog();
     await Promise.all([shell, catalog, (async () => {
       this.#kernel = await (kernel ? WebAssembly.compile(kernel) : parts.kernel());
-      this.#first = await this.#make();
+      this.#first = await this.#equip(first);
       const booted = await this.ask('bootParts', { catalog: await catalog });
       ({ slots: this.#slots, hasOwnStacks: this.#hasOwnStacks } = booted);
     })()]);
@@ -237,31 +244,58 @@ export class Machine {
     if (this.#first) hold(this.#first, this.#asked.size > 0 || this.#run !== null);
   }
 
+  /** Has a worker load its script. */
+  #start() {
+    const count = { posted: new Int32Array(new SharedArrayBuffer(4)), heard: 0, allHeard: null, ready: () => {}, failed: () => {} };
+    const failed = (error) => {
+      count.failed(error);
+      this.#failed(worker, error);
+    };
+    const worker = startWorker((message) => {
+      count.heard++;
+      if (message.type === 'ready') count.ready();
+      else this.#hear(worker, message);
+      if (count.heard === Atomics.load(count.posted, 0)) count.allHeard?.();
+    }, failed);
+    this.#all.set(worker, count);
+    hold(worker, true);
+    return worker;
+  }
+
+  /** Gives a worker the kernel; the worker, once it waits for a thread. */
+  async #equip(worker) {
+    const count = this.#all.get(worker);
+    const ready = new Promise((resolve, reject) => ([count.ready, count.failed] = [resolve, reject]));
+    const [kernel, memory, control, hasOwnStacks] = [this.#kernel, this.#memory, this.#control, this.#hasOwnStacks];
+    worker.postMessage({ type: 'start', kernel, memory, control, posted: count.posted, hasOwnStacks });
+    await ready;
+    hold(worker, false);
+    return worker;
+  }
+
   #make() {
-    return new Promise((resolve, reject) => {
-      const failed = (error) => {
-        reject(error);
-        this.#failed(worker, error);
-      };
-      const count = { posted: new Int32Array(new SharedArrayBuffer(4)), heard: 0, allHeard: null };
-      const worker = startWorker((message) => {
-        count.heard++;
-        if (message.type === 'ready') resolve(worker);
-        else this.#hear(worker, message);
-        if (count.heard === Atomics.load(count.posted, 0)) count.allHeard?.();
-      }, failed);
-      this.#all.set(worker, count);
-      hold(worker, true);
-      const [kernel, memory, control, hasOwnStacks] = [this.#kernel, this.#memory, this.#control, this.#hasOwnStacks];
-      worker.postMessage({ type: 'start', kernel, memory, control, posted: count.posted, hasOwnStacks });
-    }).then((worker) => (hold(worker, false), worker));
+    return this.#equip(this.#start());
+  }
+
+  /** A worker will be free, unless somebody takes it before that. */
+  #expect(coming) {
+    this.#coming.push(coming);
+    const arrived = (worker) => {
+      const at = this.#coming.indexOf(coming);
+      if (at < 0) return;
+      this.#coming.splice(at, 1);
+      this.#free.push(worker);
+    };
+    // If it fails, the machine is closed (`#failed`).
+    coming.then(arrived, () => {});
   }
 
   /** A worker has died of an error of ours: the memory that all share may be in the middle of something. */
   #failed(worker, error) {
     if (!this.#all.has(worker)) return;
     this.#log(`worker: ${error.message}`);
-    this.#run?.reject(new WasiboxError(`a worker has failed: ${error.message}`));
+    this.#failure = new WasiboxError(`a worker has failed: ${error.message}`);
+    this.#run?.reject(this.#failure);
     this.close();
   }
 
@@ -300,9 +334,9 @@ export class Machine {
         break;
       }
       case 'kept': {
-        const { program, flag } = message;
+        const { program, fetches, flag } = message;
         this.#wake(flag, async () => {
-          const bytes = await this.#parts?.kept(program);
+          const bytes = await this.#parts?.kept(program, fetches);
           if (bytes) this.#kept.set(program, bytes);
           flag[1] = bytes?.length ?? 0;
         });
@@ -388,7 +422,7 @@ export class Machine {
 
   /** Gives a thread of the kernel a worker. */
   async #begin({ tid, argument, program }) {
-    const worker = this.#take(program) ?? (await this.#make());
+    const worker = this.#take(program) ?? (await (this.#coming.shift() ?? this.#make()));
     worker.postMessage({ type: 'thread', tid, argument, modules: this.#modules, lengths: this.#lengths });
   }
 

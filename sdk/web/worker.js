@@ -170,9 +170,9 @@ const host = {
     if (!failed) ready.add(program);
     return failed;
   },
-  kept(program) {
+  kept(program, fetches) {
     const told = new Int32Array(new SharedArrayBuffer(8));
-    asked({ type: 'kept', program }, told);
+    asked({ type: 'kept', program, fetches: Boolean(fetches) }, told);
     return told[1];
   },
   take_kept: (program, to, length) => asked({ type: 'takeKept', program, to: to >>> 0, length: length >>> 0 }),
@@ -390,6 +390,9 @@ async function depth(by) {
   return exports.d.value;
 }
 
+/** What `stacks` has found. */
+let probed;
+
 /** The bytes of stack that guests of workers have, reckoned as `box_abi::STACK` says, and whether it is a stack of their own. */
 async function stacks() {
   const workers = await depth((f) => f);
@@ -430,7 +433,7 @@ class Failed extends Error {
 
 /** Opens the image; compiles its programs. */
 async function boot(bytes) {
-  const { bytes: stack, areOwn } = await stacks();
+  const { bytes: stack, areOwn } = await probed;
   kernel.exports._initialize();
   const wrong = kernel.exports.wasibox_boot(...give(bytes), stack);
   if (wrong > 0) throw new Error(text(answer(wrong)));
@@ -447,7 +450,7 @@ async function boot(bytes) {
 
 /** Opens an image of which the page has the parts. */
 async function bootParts(catalog) {
-  const { bytes: stack, areOwn } = await stacks();
+  const { bytes: stack, areOwn } = await probed;
   kernel.exports._initialize();
   const wrong = kernel.exports.wasibox_boot_parts(...give(catalog), stack);
   if (wrong > 0) throw new Error(text(answer(wrong)));
@@ -480,7 +483,9 @@ const answers = {
 };
 
 async function onMessage(message) {
-  if (message.type === 'start') {
+  if (message.type === 'probe') {
+    probed = stacks();
+  } else if (message.type === 'start') {
     ({ memory, control, posted, hasOwnStacks } = message);
     instantiate(message.kernel);
     post({ type: 'ready' });

@@ -45,7 +45,7 @@ mod imports {
         pub fn interrupt(slot: u32, generation: u32);
         pub fn fetch(part: u32, to: *mut u8, len: usize) -> u32;
         pub fn need(program: u32) -> u32;
-        pub fn kept(program: u32) -> usize;
+        pub fn kept(program: u32, fetches: u32) -> usize;
         pub fn take_kept(program: u32, to: *mut u8, len: usize) -> u32;
         pub fn keep(program: u32, from: *const u8, len: usize, about: *const u8, size: usize);
         pub fn programs() -> u32;
@@ -253,11 +253,12 @@ pub fn need(program: u32) -> bool {
     unsafe { imports::need(program) == 0 }
 }
 
-/// What the page has kept of a program by [`keep`], in this visit or in an earlier one.
-pub fn kept(program: u32) -> Option<Vec<u8>> {
+/// What the page has kept of a program by [`keep`], in this visit or in an earlier one. With `fetches` it may come from
+/// where the image comes from, which takes its time.
+pub fn kept(program: u32, fetches: bool) -> Option<Vec<u8>> {
     // JUSTIFICATION: as above.
     // SAFETY: it has no preconditions.
-    let len = unsafe { imports::kept(program) };
+    let len = unsafe { imports::kept(program, fetches.into()) };
     if len == 0 {
         return None;
     }

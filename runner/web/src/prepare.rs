@@ -2,7 +2,8 @@
 //!
 //! A memory is prepared once in a page, when a parked interpreter asks for it or the page does. It is the native runner's
 //! bit by bit (`runner/sandbox/src/snapshot.rs`): surroundings, clocks and chance are the same. So what was parked upon the
-//! one fits upon the other. The page keeps it for later visits, where the program begins with it at once.
+//! one fits upon the other, and an image in parts brings the native runner's along, which takes less of the page's time than
+//! preparing it does. The page keeps it for later visits, where the program begins with it at once.
 
 use crate::ffi::{self, Content};
 use crate::host::{Kernel, Web};
@@ -72,9 +73,10 @@ impl Template {
         ffi::keep(program.0, &self.content, &about);
     }
 
-    /// What the page has kept of a program. The digest is believed: who can write there can change the page, too.
-    fn kept(program: Program) -> Option<Template> {
-        let mut content = ffi::kept(program.0)?;
+    /// What the page has kept of a program, or with `fetches` what the image brings along. The digest is believed: who can
+    /// write there can change the page, too.
+    fn kept(program: Program, fetches: bool) -> Option<Template> {
+        let mut content = ffi::kept(program.0, fetches)?;
         let about = content.split_off(content.len().checked_sub(ABOUT)?);
         let number = |at| usize::try_from(u64::from_le_bytes(*about[at..].first_chunk()?)).ok();
         let (start, size) = (number(0)?, number(8)?);
@@ -129,16 +131,18 @@ static ASKED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 /// A program's prepared memory, if it was made in this visit, or in an earlier one and programs are prepared by themselves.
 pub fn prepared_ever(program: Program) -> Option<Arc<Template>> {
     if BY_ITSELF.load(Ordering::Relaxed) {
-        take_kept(program);
+        // Once: who comes meanwhile does not wait for it.
+        if lock(&ASKED).insert(program.0) {
+            take_kept(program, false);
+        }
     }
     prepared(program)
 }
 
-/// Takes what the page has kept of a program, if it was not asked before. Who comes meanwhile does not wait for it.
-fn take_kept(program: Program) {
+/// Takes what the page has kept of a program, or with `fetches` what the image brings along.
+fn take_kept(program: Program, fetches: bool) {
     if prepared(program).is_none()
-        && lock(&ASKED).insert(program.0)
-        && let Some(template) = Template::kept(program)
+        && let Some(template) = Template::kept(program, fetches)
     {
         lock(&PREPARED).entry(program.0).or_insert_with(|| Arc::new(template));
     }
@@ -148,7 +152,8 @@ fn take_kept(program: Program) {
 static BEGUN: Mutex<BTreeMap<u32, u32>> = Mutex::new(BTreeMap::new());
 /// Programs that were prepared by themselves, or are about to be.
 static TAKEN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
-/// A program is prepared once it has begun so often and nothing was called for a moment,
+/// What the image brings along of a program is fetched once it has begun so often. If that is nothing, the program is
+/// prepared when nothing was called for a moment,
 const OFTEN: u32 = 2;
 const MOMENT: Duration = Duration::from_millis(300);
 /// or has begun so often at all.
@@ -176,7 +181,7 @@ pub fn call_begins() {
     CALLS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A call has ended: what begins often is prepared while nobody calls, and at last while others go on.
+/// A call has ended: what begins often is fetched, or prepared while nobody calls, and at last while others go on.
 pub fn call_ended() {
     ENDED.fetch_add(1, Ordering::Relaxed);
     if !BY_ITSELF.load(Ordering::Relaxed) {
@@ -194,9 +199,10 @@ pub fn call_ended() {
     }
 }
 
-/// Prepares a program when the time has come.
+/// Has a program's prepared memory fetched, or made when the time has come.
 fn in_the_background(program: Program) {
-    loop {
+    take_kept(program, true);
+    while prepared(program).is_none() {
         let calls = CALLS.load(Ordering::Relaxed);
         let nobody_calls =
             || CALLS.load(Ordering::Relaxed) == calls && ENDED.load(Ordering::Relaxed) == calls;
@@ -234,8 +240,8 @@ pub fn prepare(session: &Session, program: Program) -> Result<(), Failure> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = lock(&ONE_AT_A_TIME);
     let Some(facts) = session.facts(program).filter(|f| f.can_be_prepared) else { return Ok(()) };
-    take_kept(program);
-    if lock(&PREPARED).contains_key(&program.0) {
+    take_kept(program, true);
+    if prepared(program).is_some() {
         return Ok(());
     }
     let memory = run(session, program)?;

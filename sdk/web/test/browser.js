@@ -30,6 +30,8 @@ const ISOLATED = {
 /** The file that is served at a path. */
 function fileOf(path) {
   if (path.startsWith('/web/')) return join(dist, normalize(path));
+  // A module of the package that is tested by itself.
+  if (path.startsWith('/source/')) return join(tests, '..', normalize(path.slice('/source'.length)));
   if (path === '/cases' && cases) return cases;
   return join(tests, normalize(path));
 }

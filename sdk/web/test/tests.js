@@ -542,7 +542,7 @@ export function define(sdk, at, test, native, world) {
       } finally {
         StorageManager.prototype.getDirectory = getDirectory;
       }
-      await keepsRecords(await import(new URL('store-database.js', new URL(at.baseUrl, location.href))));
+      await keepsRecords(await import(new URL('/source/store-database.js', location.href)));
     });
   }
 

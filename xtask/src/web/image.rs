@@ -82,6 +82,9 @@ struct File {
     /// Parts that are needed soon after it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     then: Vec<usize>,
+    /// The memory that it begins with once it is prepared, as `runner/web/src/prepare.rs` reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<Box<File>>,
 }
 
 /// All of it.
@@ -188,6 +191,7 @@ fn write(folder: &Path, name: &str, ending: &str, bytes: &[u8]) -> Result<File> 
         integrity: format!("sha256-{}", base64(&digest)),
         program: None,
         then: Vec::new(),
+        memory: None,
     })
 }
 
@@ -233,6 +237,34 @@ fn write_all(folder: &Path, parts: &[Part], programs: usize) -> Result<Vec<File>
     Ok(files.into_iter().map(|(_, file)| file).collect())
 }
 
+/// Has the native runner prepare the image's programs, and writes the memories beside them.
+fn write_memories(folder: &Path, programs: &mut [File]) -> Result<()> {
+    let own = folder.join("memories");
+    let (runner, image) = (env::dist().join("runner"), env::dist().join("image.webc"));
+    env::run(Command::new(runner).arg("compile").arg("--memories").arg(&own).arg(image))?;
+    for program in programs {
+        let path = own.join(&program.name).with_extension("memory");
+        if path.is_file() {
+            let memory = memory_for_pages(&env::read(&path)?)?;
+            let name = format!("{}-memory", program.name);
+            program.memory = Some(Box::new(write(folder, &name, "", &memory)?));
+        }
+    }
+    std::fs::remove_dir_all(&own).with_context(|| own.display().to_string())
+}
+
+/// A prepared memory's file of the native runner (`runner/kernel/src/parked.rs`, `Prepared`: a page with the head, then the content)
+/// as pages have it (`runner/web/src/prepare.rs`): the content, where it begins, bytes of the memory, digest.
+fn memory_for_pages(file: &[u8]) -> Result<Vec<u8>> {
+    const PAGE: usize = 64 << 10;
+    let head = file.strip_prefix(b"wasibox memory 1").filter(|_| file.len() >= PAGE);
+    let head = head.context("it is no prepared memory")?;
+    let (start, len, size, digest) = (&head[..8], &head[8..16], &head[17..25], &head[25..57]);
+    let content = &file[PAGE..];
+    ensure!(len == (content.len() as u64).to_le_bytes(), "a prepared memory is cut off");
+    Ok([content, start, size, digest].concat())
+}
+
 /// Makes the folder beside the kernel, unless it is there and of the same image and kernel. Gives its bytes.
 pub fn build(out: &Path, kernel: &[u8]) -> Result<u64> {
     let source = env::dist().join("image.webc");
@@ -262,6 +294,7 @@ pub fn build(out: &Path, kernel: &[u8]) -> Result<u64> {
                 files[program].then.push(then);
             }
         }
+        write_memories(&folder, &mut files[..catalog.programs.len()])?;
         let list = List {
             kernel: write(&folder, "kernel", ".wasm", kernel)?,
             catalog: write(&folder, "catalog", "", &catalog.encode()?)?,
@@ -288,6 +321,20 @@ mod tests {
         for (bytes, text) in known {
             assert_eq!(base64(bytes.as_bytes()), text);
         }
+    }
+
+    #[test]
+    fn prepared_memories_are_told_apart_from_their_heads() {
+        let number = u64::to_le_bytes;
+        let head = [&number(1 << 16)[..], &number(3), &[2], &number(1 << 20), &[7; 32]].concat();
+        let mut file = [b"wasibox memory 1", &head[..]].concat();
+        file.resize(64 << 10, 0);
+        file.extend(b"abc");
+        let pages = [b"abc", &number(1 << 16)[..], &number(1 << 20), &[7; 32]].concat();
+        assert_eq!(memory_for_pages(&file).unwrap(), pages);
+        assert!(memory_for_pages(&file[..file.len() - 1]).is_err());
+        assert!(memory_for_pages(&file[..70]).is_err());
+        assert!(memory_for_pages(b"").is_err());
     }
 
     #[test]
