@@ -6,10 +6,11 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{env, web};
+use crate::{env, sdk, web};
 
-/// `cargo xtask conformance [DIR] [--web] [ARG...]`: further arguments go to the scorer. The
-/// table is printed and written to `dist/conformance.json`; with `--web` it is that of `dist/web` in Node.
+/// `cargo xtask conformance [DIR] [--web | --sessions] [ARG...]`: further arguments go to the scorer. The
+/// table is printed and written to `dist/conformance.json`; with `--web` it is that of `dist/web` in Node, with `--sessions` that of
+/// the native runner under the same conditions: a case's files are written into a session, not mounted.
 pub fn run(args: &[String]) -> Result<ExitCode> {
     let (dir, rest) = match args.split_first() {
         Some((first, rest)) if !first.starts_with('-') => (Some(PathBuf::from(first)), rest),
@@ -19,10 +20,11 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     let scorer = dir.join("score.py");
     ensure!(scorer.is_file(), "{}: no such file", scorer.display());
     let dist = env::dist();
-    if let [first, rest @ ..] = rest
-        && first == "--web"
-    {
-        return in_node(&dir, rest);
+    let asked = rest.split_first().map(|(first, rest)| (first.as_str(), rest));
+    match asked {
+        Some(("--web", rest)) => return in_node(&dir, Package::Web, rest),
+        Some(("--sessions", rest)) => return in_node(&dir, Package::Native, rest),
+        _ => {}
     }
     let mut cmd = Command::new("python3");
     cmd.arg(&scorer).args(["--target", "box", "--json"]).arg(dist.join("conformance.json"));
@@ -31,8 +33,17 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The same with the package for pages in Node, as a target of our own: the scorer looks for those beside itself.
-fn in_node(dir: &Path, args: &[String]) -> Result<ExitCode> {
+/// Whose sessions run the cases.
+#[derive(Clone, Copy)]
+enum Package {
+    /// `dist/web`.
+    Web,
+    /// The package for Node, as `cargo xtask sdk` has installed it, with the image of `dist`.
+    Native,
+}
+
+/// The same with a package in Node, as a target of our own: the scorer looks for those beside itself.
+fn in_node(dir: &Path, package: Package, args: &[String]) -> Result<ExitCode> {
     let own = env::cache()?.join("conformance-web");
     std::fs::create_dir_all(&own).with_context(|| own.display().to_string())?;
     std::fs::copy(dir.join("score.py"), own.join("score.py")).context("score.py")?;
@@ -43,9 +54,16 @@ fn in_node(dir: &Path, args: &[String]) -> Result<ExitCode> {
     env::write(&own.join("targets.toml"), target.as_bytes())?;
     let mut cmd = Command::new("python3");
     cmd.arg(own.join("score.py")).args(["--target", "node", "--jobs", "1"]);
-    cmd.arg("--cases").arg(dir.join("cases")).args(["--json"]);
-    cmd.arg(env::dist().join("conformance-web.json")).args(args);
-    cmd.env("WASIBOX_DIST", env::dist());
+    let told = match package {
+        Package::Web => "conformance-web.json",
+        Package::Native => {
+            let package = sdk::node::installed()?.join("node_modules/wasibox/dist/index.mjs");
+            cmd.env("WASIBOX_PACKAGE", package);
+            "conformance-sessions.json"
+        }
+    };
+    cmd.arg("--cases").arg(dir.join("cases")).arg("--json").arg(env::dist().join(told));
+    cmd.args(args).env("WASIBOX_DIST", env::dist());
     env::run(&mut cmd)?;
     Ok(ExitCode::SUCCESS)
 }

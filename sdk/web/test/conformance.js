@@ -1,5 +1,6 @@
-// A worker of the external collection's scorer (`cargo xtask conformance DIR --web`): requests as lines of JSON on standard
-// input, replies on standard output. WASIBOX_DIST is the folder with `web` and the image.
+// A worker of the external collection's scorer (`cargo xtask conformance DIR --web` or `--sessions`): requests as lines of JSON on
+// standard input, replies on standard output. WASIBOX_DIST is the folder with `web` and the image. WASIBOX_PACKAGE is the
+// package for Node, if its sessions are to be scored: they are the native runner's.
 
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,9 +8,11 @@ import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
 const dist = process.env.WASIBOX_DIST;
-const { Session } = await import(pathToFileURL(`${dist}/web/index.js`));
-const baseUrl = pathToFileURL(`${dist}/web/`);
-const image = await readFile(`${dist}/image.webc`);
+const native = process.env.WASIBOX_PACKAGE;
+const { Engine, Session } = await import(pathToFileURL(native ?? `${dist}/web/index.js`));
+const grants = native
+  ? { engine: await Engine.open({ image: `${dist}/image.webc`, isolation: 'threads' }) }
+  : { baseUrl: pathToFileURL(`${dist}/web/`), image: await readFile(`${dist}/image.webc`) };
 
 /** A session serves so many cases: it keeps the history of all of them. */
 const PER_SESSION = 100;
@@ -44,7 +47,7 @@ let served = 0;
 async function begin() {
   if (served++ % PER_SESSION !== 0) return box.restore(empty);
   await box?.close();
-  box = await Session.create({ baseUrl, image });
+  box = await Session.create(grants);
   await box.exec(['mkdir', WORK, '/meta'], { check: true });
   empty = await box.head();
 }
