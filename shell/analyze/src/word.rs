@@ -148,7 +148,7 @@ impl Walk<'_> {
                 ArithExpr::Number(_) | ArithExpr::Var(_) | ArithExpr::Param(_) => {}
                 ArithExpr::Element(_, i) => todo.extend(i.expr.as_ref()),
                 ArithExpr::Unary(_, x) => todo.push(x),
-                ArithExpr::Binary(_, x, y)
+                ArithExpr::Binary(_, x, y, _)
                 | ArithExpr::LogicalAnd(x, y)
                 | ArithExpr::LogicalOr(x, y)
                 | ArithExpr::Comma(x, y) => todo.extend([&**y, &**x]),

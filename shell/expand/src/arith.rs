@@ -1,19 +1,13 @@
 //! Arithmetic (bash manual 6.5): `$((...))`, `((...))`, `let`, subscripts, offsets, `declare -i`.
 //!
-//! Two evaluators with the same meaning:
-//! - `tree` walks the expression the parser made; it serves everything that is not an error and
-//!   allocates nothing for plain variables.
-//! - `text` parses and evaluates a text in one pass, as bash does, with bash's messages and
-//!   side effects up to the error. It serves values of variables (`x='y+1'`), text that
-//!   became an expression only by expansion, and errors that must quote the source.
-//!
-//! `operand` makes the text of an expression from a word of `[[ ]]`.
+//! `tree` walks an expression. The parser made it with the command, or it is made here from a text
+//! by the same parser: from values of variables (`x='y+1'`), and from text that becomes an
+//! expression only by expansion. `variable` reads and writes what it names; `operand` makes the text of an expression from a word of `[[ ]]`.
 //!
 //! Numbers wrap at 64 bits. Recursion through variables stops at bash's depth of 1024.
 
 mod number;
 mod operand;
-mod text;
 mod tree;
 mod variable;
 
@@ -23,10 +17,11 @@ use crate::env::Env;
 use crate::error::ExpandError;
 use crate::value::Str;
 use crate::word;
+use tree::Origin;
 
 pub use number::plain_integer;
 pub use operand::{expand_operand, has_subscript};
-pub use text::closing_bracket;
+pub use sh_syntax::arith::closing_bracket;
 
 /// How deep variables may refer to variables (`x=y y=z ...`), as in bash, which counts the
 /// expression itself, too. The native stack is watched besides.
@@ -42,21 +37,21 @@ pub fn eval(env: &mut dyn Env, arith: &Arith) -> Result<i64, ExpandError> {
             Ok(value) => return Ok(value),
             Err(tree::Fail::Error(error)) => return Err(*error),
             Err(tree::Fail::AsText) => {}
-            Err(tree::Fail::At(operator)) => {
+            Err(fail) => {
                 let source = expanded(env, &arith.word)?;
-                return Err(text::explain(env, &source, operator));
+                return Err(tree::error(fail, &source));
             }
         }
     }
     let source = expanded(env, &arith.word)?;
-    text::eval(env, &source, origin(&arith.word), 0)
+    tree::eval_text(env, &source, origin(&arith.word), 0)
 }
 
 /// Without expansions in it, a text is as raw as a variable's value.
-fn origin(word: &Word) -> text::Origin {
+fn origin(word: &Word) -> Origin {
     match word.parts.iter().all(|part| matches!(part, WordPart::Quoted(_))) {
-        true => text::Origin::Raw,
-        false => text::Origin::Expanded,
+        true => Origin::Raw,
+        false => Origin::Expanded,
     }
 }
 
@@ -73,7 +68,7 @@ pub fn expand_text(env: &mut dyn Env, arith: &Arith) -> Result<Str, ExpandError>
 /// # Errors
 /// As for [`eval`].
 pub fn eval_expanded(env: &mut dyn Env, arith: &Arith, source: &[u8]) -> Result<i64, ExpandError> {
-    text::eval(env, source, origin(&arith.word), 0)
+    tree::eval_text(env, source, origin(&arith.word), 0)
 }
 
 /// Evaluates text as it is (`let`, values of integer variables, operands of `[[ -eq ]]`).
@@ -83,16 +78,16 @@ pub fn eval_expanded(env: &mut dyn Env, arith: &Arith, source: &[u8]) -> Result<
 pub fn eval_text(env: &mut dyn Env, source: &[u8]) -> Result<i64, ExpandError> {
     match plain_integer(source) {
         Some(value) => Ok(value),
-        None => text::eval(env, source, text::Origin::Raw, 0),
+        None => tree::eval_text(env, source, Origin::Raw, 0),
     }
 }
 
 /// The text of an expression after its expansions. What stands in brackets is expanded as a
 /// subscript is, quotes removed, and gets backslashes, so that it still ends where it did.
 fn expanded(env: &mut dyn Env, word: &Word) -> Result<Str, ExpandError> {
-    let pieces = match origin(word) {
-        text::Origin::Raw => None,
-        text::Origin::Expanded => brackets(&word.parts),
+    let pieces = match origin(word) == Origin::Expanded {
+        true => brackets(&word.parts),
+        false => None,
     };
     let Some(pieces) = pieces else { return joined(env, &word.parts) };
     let mut text = Vec::new();

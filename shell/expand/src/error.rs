@@ -76,8 +76,6 @@ pub enum Cause {
         reason: String,
         token: Vec<u8>,
     },
-    /// Parentheses or names that lead to names too deeply, met in a tree.
-    TooRecursive,
     /// In the offset or length of `${parameter:offset:length}`.
     InRange {
         parameter: Vec<u8>,
@@ -196,7 +194,6 @@ impl Cause {
             Cause::Arithmetic { expression, reason, token } => {
                 put(&[expression, b": ", reason.as_bytes(), b" (error token is \"", token, b"\")"]);
             }
-            Cause::TooRecursive => put(&[b"expression recursion level exceeded"]),
             Cause::InRange { parameter, cause } => {
                 put(&[parameter, b": "]);
                 cause.write(out);

@@ -186,9 +186,11 @@ fn arithmetic(r: &mut Random) -> String {
         "08", "a[0]", "A[k]",
     ];
     let expr = if r.below(3) == 0 { r.text(TOKEN, 6) } else { expression(r, 3) };
-    // No `((`: bash may read a subshell.
+    // No `((`: bash may read a subshell. And no `$` for `let`, where it is an error of syntax: bash
+    // evaluates what stands before one.
+    let names = expr.replace('$', "");
     format!(
-        "x=3 y=-2 z='x+1'; a=(4 5 6); declare -A A; A[k]=9; p $(({expr})) $x $y $z \"${{a[@]}}\"; let '{expr}'; p $x $y $z \"${{a[@]}}\""
+        "x=3 y=-2 z='x+1'; a=(4 5 6); declare -A A; A[k]=9; p $(({expr})) $x $y $z \"${{a[@]}}\"; let '{names}'; p $x $y $z \"${{a[@]}}\""
     )
 }
 

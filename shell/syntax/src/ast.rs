@@ -538,13 +538,14 @@ pub enum ArithExpr {
     /// sends the whole expression back to expand-then-parse.
     Param(Box<Param>),
     Unary(ArithUnary, Box<ArithExpr>),
-    Binary(ArithBinary, Box<ArithExpr>, Box<ArithExpr>),
+    /// The number: where messages that it fails begin to quote the text.
+    Binary(ArithBinary, Box<ArithExpr>, Box<ArithExpr>, u32),
     /// `&&` and `||` evaluate the right side only when needed.
     LogicalAnd(Box<ArithExpr>, Box<ArithExpr>),
     LogicalOr(Box<ArithExpr>, Box<ArithExpr>),
     Ternary(Box<ArithExpr>, Box<ArithExpr>, Box<ArithExpr>),
-    /// `=` (no operator) and `op=`; the target is `Var` or `Element`.
-    Assign(Option<ArithBinary>, Box<ArithExpr>, Box<ArithExpr>),
+    /// `=` (no operator) and `op=`, with a number as in `Binary`; the target is `Var` or `Element`.
+    Assign(Option<(ArithBinary, u32)>, Box<ArithExpr>, Box<ArithExpr>),
     /// `++x`, `--x`, `x++`, `x--`; the target is `Var` or `Element`.
     Step {
         increment: bool,

@@ -1,28 +1,42 @@
-//! The evaluator over the parser's tree.
+//! The evaluator of expressions.
 //!
-//! bash expands `$x` in an expression before it evaluates any of it. The tree evaluates in
-//! place, which makes no difference unless an assignment inside the expression comes first;
-//! then, and where a `$x` is no plain number, the whole expression goes the way of text.
+//! A tree comes from the source, with `$x` as operands, or from a text: the source after its
+//! expansions, or the value of a variable.
+//!
+//! bash expands `$x` in an expression before it evaluates any of it. A tree of the source is
+//! evaluated in place, which makes no difference unless an assignment inside the expression
+//! comes first; then, and where a `$x` is no plain number, the whole expression is expanded to a
+//! text and parsed again.
 
 use std::borrow::Cow;
 
 use sh_syntax::ast::{ArithBinary, ArithExpr, ArithIndex, ArithUnary, Param, ParamName, ParamOp};
 
 use super::number::plain_integer;
-use super::text::{self, Origin};
-use super::variable::{self, Depth, Place};
+use super::variable::{self, Depth, Place, too_deep};
 use crate::env::Env;
 use crate::error::{Cause, ExpandError};
 use crate::subscript::{self, OwnedKey};
 
-/// Why the tree could not be evaluated.
+/// Where an expression comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The source; expansions are operands.
+    Source,
+    /// The source after its expansions: subscripts are taken as they are.
+    Expanded,
+    /// A value or an operand of `let`: subscripts are expanded here.
+    Raw,
+}
+
+/// Why an expression could not be evaluated.
 #[derive(Debug)]
 pub(super) enum Fail {
     Error(Box<ExpandError>),
     /// Nothing was assigned yet: evaluate the expanded text instead.
     AsText,
-    /// The `n`th operator of the source that can fail (`/ % **` and their assignments) did.
-    At(usize),
+    /// An operator fails, for that reason; messages quote the text from that place on.
+    At(&'static str, u32),
 }
 
 impl From<ExpandError> for Fail {
@@ -31,11 +45,12 @@ impl From<ExpandError> for Fail {
     }
 }
 
-/// Deeper trees are evaluated as text, which loops over chains of operators.
-const MAX_DEPTH: u32 = 300;
+/// Deeper trees are refused: this much always fits on the stack.
+const MAX_DEPTH: u32 = 400;
 
+/// Evaluates a tree of the source.
 pub(super) fn eval(env: &mut dyn Env, expr: &ArithExpr) -> Result<i64, Fail> {
-    let mut walk = Walk { env, root: expr, has_param: None, assigned: false };
+    let mut walk = Walk::new(env, expr, Origin::Source, b"", 0);
     match walk.value(expr, 0) {
         // A `$x` behind the error would have been expanded before it.
         Err(Fail::Error(_)) if !walk.assigned && walk.tree_has_param() => Err(Fail::AsText),
@@ -43,18 +58,74 @@ pub(super) fn eval(env: &mut dyn Env, expr: &ArithExpr) -> Result<i64, Fail> {
     }
 }
 
+/// Evaluates a text; `variables` counts those on the way here.
+pub(super) fn eval_text(
+    env: &mut dyn Env,
+    text: &[u8],
+    origin: Origin,
+    variables: u32,
+) -> Result<i64, ExpandError> {
+    if env.stack_low() {
+        return Err(too_deep(text, b""));
+    }
+    let parsed = sh_syntax::arith::parse(text).map_err(|e| Cause::Arithmetic {
+        expression: e.expression.into_vec(),
+        reason: e.message.to_string(),
+        token: e.token.into_vec(),
+    })?;
+    let Some(expr) = parsed else { return Ok(0) };
+    let value = Walk::new(env, &expr, origin, text, variables).value(&expr, 0);
+    value.map_err(|fail| error(fail, text))
+}
+
+/// The error of an expression with that text.
+pub(super) fn error(fail: Fail, text: &[u8]) -> ExpandError {
+    match fail {
+        Fail::Error(error) => *error,
+        Fail::AsText => too_deep(text, b""),
+        // Messages leave leading blanks out, but no newlines.
+        Fail::At(reason, at) => Cause::Arithmetic {
+            expression: text.iter().copied().skip_while(|b| matches!(b, b' ' | b'\t')).collect(),
+            reason: reason.to_string(),
+            token: text.get(at as usize..).unwrap_or_default().to_vec(),
+        }
+        .into(),
+    }
+}
+
 struct Walk<'e, 't> {
     env: &'e mut dyn Env,
     root: &'t ArithExpr,
+    origin: Origin,
+    /// What was parsed; nothing if that is the source.
+    text: &'t [u8],
+    /// Variables on the way here.
+    variables: u32,
     /// Whether the tree holds a `$x`; found out when it first matters.
     has_param: Option<bool>,
     assigned: bool,
 }
 
-impl<'t> Walk<'_, 't> {
+impl<'e, 't> Walk<'e, 't> {
+    fn new(
+        env: &'e mut dyn Env,
+        root: &'t ArithExpr,
+        origin: Origin,
+        text: &'t [u8],
+        variables: u32,
+    ) -> Walk<'e, 't> {
+        let has_param = (origin != Origin::Source).then_some(false);
+        Walk { env, root, origin, text, variables, has_param, assigned: false }
+    }
+
+    /// Where the variable is read.
+    fn depth_of(&self, name: &'t [u8]) -> Depth<'t> {
+        Depth { variables: self.variables, text: self.text, name }
+    }
+
     fn value(&mut self, expr: &'t ArithExpr, depth: u32) -> Result<i64, Fail> {
         if depth > MAX_DEPTH {
-            return if self.assigned { Err(too_deep()) } else { Err(Fail::AsText) };
+            return Err(too_deep(self.text, b"").into());
         }
         let depth = depth + 1;
         match expr {
@@ -63,7 +134,8 @@ impl<'t> Walk<'_, 't> {
             ArithExpr::Element(name, index) => {
                 variable::require_array(self.env, name)?;
                 let place = self.element(name, index, depth)?;
-                Ok(place.read(self.env, &Depth::TOP)?)
+                let from = self.depth_of(name);
+                Ok(place.read(self.env, &from)?)
             }
             ArithExpr::Param(param) => self.param(param),
             ArithExpr::Unary(op, operand) => {
@@ -75,13 +147,10 @@ impl<'t> Walk<'_, 't> {
                     ArithUnary::Complement => !value,
                 })
             }
-            ArithExpr::Binary(op, left, right) => {
+            ArithExpr::Binary(op, left, right, at) => {
                 let left = self.value(left, depth)?;
                 let right = self.value(right, depth)?;
-                match binary(*op, left, right) {
-                    Some(value) => Ok(value),
-                    None => Err(self.at(expr)),
-                }
+                self.binary((*op, *at), left, right)
             }
             ArithExpr::LogicalAnd(left, right) => {
                 if self.value(left, depth)? == 0 {
@@ -119,7 +188,8 @@ impl<'t> Walk<'_, 't> {
     fn step(&mut self, target: &'t ArithExpr, delta: i64, depth: u32) -> Result<(i64, i64), Fail> {
         match target {
             ArithExpr::Var(name) => {
-                let old = variable::read(self.env, name, &Depth::TOP)?;
+                let from = self.depth_of(name);
+                let old = variable::read(self.env, name, &from)?;
                 let new = old.wrapping_add(delta);
                 self.assigned = true;
                 variable::write(self.env, name, new)?;
@@ -128,7 +198,8 @@ impl<'t> Walk<'_, 't> {
             ArithExpr::Element(name, index) => {
                 variable::require_array(self.env, name)?;
                 let place = self.element(name, index, depth)?;
-                let old = place.read(self.env, &Depth::TOP)?;
+                let from = self.depth_of(name);
+                let old = place.read(self.env, &from)?;
                 let new = old.wrapping_add(delta);
                 self.assigned = true;
                 place.write(self.env, new)?;
@@ -160,13 +231,14 @@ impl<'t> Walk<'_, 't> {
         if self.tree_has_param() && !self.assigned {
             return Err(Fail::AsText);
         }
-        Ok(variable::read(self.env, name, &Depth::TOP)?)
+        let from = self.depth_of(name);
+        Ok(variable::read(self.env, name, &from)?)
     }
 
     fn assign(
         &mut self,
         expr: &'t ArithExpr,
-        op: Option<ArithBinary>,
+        op: Option<(ArithBinary, u32)>,
         depth: u32,
     ) -> Result<i64, Fail> {
         let ArithExpr::Assign(_, target, value) = expr else { return Err(Fail::AsText) };
@@ -177,7 +249,7 @@ impl<'t> Walk<'_, 't> {
                     None => 0,
                 };
                 let value = self.value(value, depth)?;
-                let value = self.combined(expr, op, old, value)?;
+                let value = self.combined(op, old, value)?;
                 self.before_side_effect(expr)?;
                 self.assigned = true;
                 variable::write(self.env, name, value)?;
@@ -189,9 +261,10 @@ impl<'t> Walk<'_, 't> {
                     Some(_) => {
                         variable::require_array(self.env, name)?;
                         let place = self.element(name, index, depth)?;
-                        let old = place.read(self.env, &Depth::TOP)?;
+                        let from = self.depth_of(name);
+                        let old = place.read(self.env, &from)?;
                         let value = self.value(value, depth)?;
-                        (place, self.combined(expr, op, old, value)?)
+                        (place, self.combined(op, old, value)?)
                     }
                     None => {
                         let value = self.value(value, depth)?;
@@ -208,15 +281,25 @@ impl<'t> Walk<'_, 't> {
     }
 
     fn combined(
-        &self,
-        expr: &ArithExpr,
-        op: Option<ArithBinary>,
+        &mut self,
+        op: Option<(ArithBinary, u32)>,
         old: i64,
         value: i64,
     ) -> Result<i64, Fail> {
         match op {
             None => Ok(value),
-            Some(op) => binary(op, old, value).ok_or_else(|| self.at(expr)),
+            Some(op) => self.binary(op, old, value),
+        }
+    }
+
+    /// A binary operation, whose messages quote from `at` on.
+    fn binary(&mut self, (op, at): (ArithBinary, u32), a: i64, b: i64) -> Result<i64, Fail> {
+        match binary(op, a, b) {
+            Some(value) => Ok(value),
+            // Messages show the text as it is expanded.
+            None if self.tree_has_param() => Err(Fail::AsText),
+            None if op == ArithBinary::Pow => Err(Fail::At("exponent less than 0", at)),
+            None => Err(Fail::At("division by 0", at)),
         }
     }
 
@@ -258,19 +341,6 @@ impl<'t> Walk<'_, 't> {
         depth: u32,
     ) -> Result<Place<'t>, Fail> {
         let (base, _) = self.env.resolve(name)?;
-        if subscript::is_assoc(self.env, &base) {
-            if subscript::needs_expansion(&index.raw) {
-                if !index.raw.iter().any(|b| matches!(b, b'$' | b'`')) {
-                    // `m['k']`: quotes alone.
-                    let parsed = subscript::parsed(&base, &index.raw)?;
-                    let key = subscript::subscript_key(self.env, &base, &parsed)?;
-                    return Ok(Place::Element(base, key, Cow::Borrowed(&index.raw)));
-                }
-                return if self.assigned { Err(too_deep()) } else { Err(Fail::AsText) };
-            }
-            let key = OwnedKey::Name(index.raw.to_vec());
-            return Ok(Place::Element(base, key, Cow::Borrowed(&index.raw)));
-        }
         if let Some(place) = variable::whole(self.env, name, &base, &index.raw) {
             if !self.assigned && self.tree_has_param() {
                 // The complaint must not come twice.
@@ -278,100 +348,70 @@ impl<'t> Walk<'_, 't> {
             }
             return Ok(place);
         }
-        let value = match &index.expr {
+        let assoc = subscript::is_assoc(self.env, &base);
+        let key = match &index.expr {
+            Some(expr) if !assoc => OwnedKey::Index(self.index(expr, name, &index.raw, depth)?),
+            _ => self.key(&base, name, &index.raw, assoc)?,
+        };
+        Ok(Place::Element(base, key, Cow::Borrowed(&index.raw)))
+    }
+
+    /// An index that is an expression as it stands.
+    fn index(
+        &mut self,
+        expr: &'t ArithExpr,
+        name: &'t [u8],
+        raw: &'t [u8],
+        depth: u32,
+    ) -> Result<i64, Fail> {
+        if !self.assigned && any(expr, is_assignment) && self.tree_has_param() {
             // An assignment in a subscript, with a `$x` that bash would have expanded before it.
-            Some(expr) if !self.assigned && any(expr, is_assignment) && self.tree_has_param() => {
-                return Err(Fail::AsText);
+            return Err(Fail::AsText);
+        }
+        let variables = self.depth_of(name).deeper(self.env)?;
+        let mut inner = Walk::new(self.env, expr, self.origin, raw, variables);
+        inner.assigned = self.assigned;
+        let value = match inner.value(expr, depth) {
+            Err(fail @ Fail::At(..)) => return Err(error(fail, raw).into()),
+            other => {
+                self.assigned = inner.assigned;
+                other?
             }
-            Some(expr) => {
-                let mut inner =
-                    Walk { env: self.env, root: expr, has_param: None, assigned: self.assigned };
-                match inner.value(expr, depth) {
-                    Err(Fail::At(operator)) => {
-                        let error = text::explain(self.env, &index.raw, operator);
-                        return Err(error.into());
-                    }
-                    Err(Fail::Error(error)) => return Err((*error).into()),
-                    other => {
-                        self.assigned = inner.assigned;
-                        other?
-                    }
-                }
-            }
-            None => text::eval(self.env, &index.raw, Origin::Raw, 0)?,
         };
         if value < 0 && !self.assigned && self.tree_has_param() {
             // There may be no such element, and the complaint must not come twice.
             return Err(Fail::AsText);
         }
-        Ok(Place::Element(base, OwnedKey::Index(value), Cow::Borrowed(&index.raw)))
+        Ok(value)
     }
 
-    /// The number of a failed operator, counted through the source.
-    fn at(&self, failed: &ArithExpr) -> Fail {
-        let mut count = 0;
-        match find(self.root, failed, &mut count) {
-            true => Fail::At(count),
-            false => Fail::AsText,
+    /// A subscript that is a key, or that is expanded before it is an index.
+    fn key(
+        &mut self,
+        base: &[u8],
+        name: &'t [u8],
+        raw: &[u8],
+        assoc: bool,
+    ) -> Result<OwnedKey, Fail> {
+        let expanded = self.origin == Origin::Expanded;
+        let active = match expanded {
+            true => has_active(raw),
+            false => subscript::needs_expansion(raw),
+        };
+        if active {
+            let parsed = subscript::parsed(base, raw)?;
+            return Ok(subscript::subscript_key(self.env, base, &parsed)?);
         }
-    }
-}
-
-fn too_deep() -> Fail {
-    Fail::Error(Box::new(Cause::TooRecursive.into()))
-}
-
-/// Visits the tree in source order without subscripts, counting operators that can fail,
-/// until it meets `failed`; an explicit stack, since trees may be long chains.
-fn find(root: &ArithExpr, failed: &ArithExpr, count: &mut usize) -> bool {
-    enum Step<'t> {
-        Enter(&'t ArithExpr),
-        /// Between the operands.
-        Operator(&'t ArithExpr, ArithBinary),
-    }
-    let mut stack = vec![Step::Enter(root)];
-    while let Some(step) = stack.pop() {
-        match step {
-            Step::Operator(expr, op) => {
-                if std::ptr::eq(expr, failed) {
-                    return true;
-                }
-                if matches!(op, ArithBinary::Div | ArithBinary::Rem | ArithBinary::Pow) {
-                    *count += 1;
-                }
-            }
-            Step::Enter(expr) => match expr {
-                ArithExpr::Binary(op, left, right) => {
-                    stack.push(Step::Enter(right));
-                    stack.push(Step::Operator(expr, *op));
-                    stack.push(Step::Enter(left));
-                }
-                ArithExpr::Assign(Some(op), _, value) => {
-                    stack.push(Step::Enter(value));
-                    stack.push(Step::Operator(expr, *op));
-                }
-                ArithExpr::Assign(None, _, value) => stack.push(Step::Enter(value)),
-                ArithExpr::Unary(_, operand) => stack.push(Step::Enter(operand)),
-                ArithExpr::LogicalAnd(left, right)
-                | ArithExpr::LogicalOr(left, right)
-                | ArithExpr::Comma(left, right) => {
-                    stack.push(Step::Enter(right));
-                    stack.push(Step::Enter(left));
-                }
-                ArithExpr::Ternary(condition, yes, no) => {
-                    stack.push(Step::Enter(no));
-                    stack.push(Step::Enter(yes));
-                    stack.push(Step::Enter(condition));
-                }
-                ArithExpr::Number(_)
-                | ArithExpr::Var(_)
-                | ArithExpr::Element(..)
-                | ArithExpr::Param(_)
-                | ArithExpr::Step { .. } => {}
-            },
+        let text = match expanded && raw.contains(&b'\\') {
+            true => Cow::Owned(without_backslashes(raw, assoc)),
+            false => Cow::Borrowed(raw),
+        };
+        if assoc {
+            return Ok(OwnedKey::Name(text.into_owned()));
         }
+        let variables = self.depth_of(name).deeper(self.env)?;
+        Ok(OwnedKey::Index(eval_text(self.env, &text, self.origin, variables)?))
     }
-    false
 }
 
 fn is_param(expr: &ArithExpr) -> bool {
@@ -400,7 +440,7 @@ fn visit<'t>(root: &'t ArithExpr, see: &mut impl FnMut(&'t ArithExpr)) {
             ArithExpr::Unary(_, operand) | ArithExpr::Step { target: operand, .. } => {
                 stack.push(operand)
             }
-            ArithExpr::Binary(_, left, right)
+            ArithExpr::Binary(_, left, right, _)
             | ArithExpr::LogicalAnd(left, right)
             | ArithExpr::LogicalOr(left, right)
             | ArithExpr::Comma(left, right)
@@ -410,8 +450,37 @@ fn visit<'t>(root: &'t ArithExpr, see: &mut impl FnMut(&'t ArithExpr)) {
     }
 }
 
+/// Whether a subscript holds something to expand that no expansion within it gave: it came with
+/// its bracket, `i='a[$n]'; echo $(($i))`.
+fn has_active(text: &[u8]) -> bool {
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            b'$' | b'`' | b'"' | b'\'' => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// A subscript without the backslashes it got when it was expanded: all of them in a key; in an
+/// index those of brackets and single quotes stay, as an expansion makes no subscript of its own.
+fn without_backslashes(text: &[u8], key: bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        let special = |b: &u8| key || matches!(b, b'\\' | b'"' | b'$' | b'`');
+        match byte {
+            b'\\' => out.push(bytes.next_if(special).unwrap_or(byte)),
+            _ => out.push(byte),
+        }
+    }
+    out
+}
+
 /// A binary operation; `None` where it is an error (division by 0, negative exponent).
-pub(super) fn binary(op: ArithBinary, a: i64, b: i64) -> Option<i64> {
+fn binary(op: ArithBinary, a: i64, b: i64) -> Option<i64> {
     Some(match op {
         ArithBinary::Add => a.wrapping_add(b),
         ArithBinary::Sub => a.wrapping_sub(b),

@@ -4,30 +4,27 @@ use std::borrow::Cow;
 
 use super::MAX_RECURSION;
 use super::number::plain_integer;
-use super::text::{self, Origin};
+use super::tree::{self, Origin};
 use crate::env::{Env, Key, Lookup};
 use crate::error::{Cause, ExpandError};
 use crate::subscript::{self, NoSuchPlace, OwnedKey};
 use crate::value::{Str, Value};
 
 /// How many variables lead to where a variable is read, and what to quote if they are too many:
-/// the text that is evaluated there, and what of it begins with the variable.
+/// the text that is evaluated there, from the variable's name on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Depth<'t> {
     pub(super) variables: u32,
     pub(super) text: &'t [u8],
-    pub(super) token: &'t [u8],
+    pub(super) name: &'t [u8],
 }
 
 impl Depth<'_> {
-    /// In an expression of the source.
-    pub(super) const TOP: Depth<'static> = Depth { variables: 0, text: b"", token: b"" };
-
     /// The depth of the variable's own value.
     pub(super) fn deeper(&self, env: &mut dyn Env) -> Result<u32, ExpandError> {
         match self.variables < MAX_RECURSION && !env.stack_low() {
             true => Ok(self.variables + 1),
-            false => Err(too_deep(self.text, self.token)),
+            false => Err(too_deep(self.text, self.name)),
         }
     }
 
@@ -217,7 +214,7 @@ fn number(env: &mut dyn Env, text: &Str, depth: &Depth<'_>) -> Result<i64, Expan
         match env.lookup(&text) {
             Lookup::Value(Value::Scalar(next)) if is_blank(&next) => return Ok(0),
             Lookup::Value(Value::Scalar(next)) => {
-                let depth = Depth { variables, text: &text, token: &text };
+                let depth = Depth { variables, text: &text, name: &text };
                 if let Some(value) = depth.plain(&next) {
                     return Ok(value);
                 }
@@ -228,7 +225,7 @@ fn number(env: &mut dyn Env, text: &Str, depth: &Depth<'_>) -> Result<i64, Expan
             _ => break,
         }
     }
-    text::eval(env, &text, Origin::Raw, variables)
+    tree::eval_text(env, &text, Origin::Raw, variables)
 }
 
 /// Nothing to evaluate, not even one level deeper.
@@ -241,11 +238,13 @@ fn is_name(text: &[u8]) -> bool {
     text.first().is_some_and(|b| !b.is_ascii_digit()) && text.iter().all(is)
 }
 
-pub(super) fn too_deep(text: &[u8], token: &[u8]) -> ExpandError {
+/// Too many variables lead to each other; `name` is where they were given up.
+pub(super) fn too_deep(text: &[u8], name: &[u8]) -> ExpandError {
+    let at = text.windows(name.len().max(1)).position(|part| part == name).unwrap_or_default();
     Cause::Arithmetic {
         expression: text.to_vec(),
         reason: "expression recursion level exceeded".to_string(),
-        token: token.to_vec(),
+        token: text.get(at..).unwrap_or_default().to_vec(),
     }
     .into()
 }

@@ -19,7 +19,7 @@ mod tree;
 use crate::ast::{Arith, ArithExpr, ParamOp, Word, WordPart};
 use crate::error::ArithError;
 
-pub use number::{parse_constant, wrapping_decimal};
+pub use token::closing_bracket;
 
 /// Bound of the depth of a tree.
 pub const MAX_DEPTH: u32 = 300;

@@ -1,57 +1,47 @@
-//! Integer constants: decimal, `0` octal, `0x` hexadecimal, `base#digits` with bases 2 to 64.
+//! Numbers in arithmetic.
 
-/// The value of a constant, wrapping at 64 bits, or bash's message.
-///
-/// Digits above 9 are letters in either case up to base 36; above that lower case comes
-/// before upper case, then `@` and `_`.
-pub fn parse_constant(text: &[u8]) -> Result<i64, &'static str> {
-    let (base, digits, explicit) = match text {
-        [b'0', b'x' | b'X', rest @ ..] => (16, rest, false),
-        [b'0', rest @ ..] if !rest.is_empty() && !text.contains(&b'#') => (8, rest, false),
-        _ => match text.iter().position(|&b| b == b'#') {
-            Some(i) => {
-                let base = wrapping_decimal(text.get(..i).unwrap_or_default());
-                let octal = text.first() == Some(&b'0');
-                if octal {
-                    return Err("invalid number");
-                }
-                let Some(base) = base.filter(|b| (2..=64).contains(b)) else {
-                    return Err("invalid arithmetic base");
-                };
-                let digits = text.get(i + 1..).unwrap_or_default();
-                if digits.is_empty() {
-                    return Err("invalid integer constant");
-                }
-                (base, digits, true)
-            }
-            None => (10, text, false),
-        },
+/// A constant: decimal, `0` octal, `0x` hexadecimal, `base#digits` with bases 2 to 64.
+/// Wraps at 64 bits. The first thing wrong from the left is reported, as bash does.
+pub(super) fn constant(text: &[u8]) -> Result<i64, &'static str> {
+    let (mut base, mut base_known, digits) = match text {
+        [b'0', b'x' | b'X', digits @ ..] => (16, true, digits),
+        [b'0', digits @ ..] if !digits.is_empty() => (8, true, digits),
+        digits => (10, false, digits),
     };
-    let mut n = 0i64;
-    for &b in digits {
-        let digit = match b {
-            b'0'..=b'9' => b - b'0',
-            b'a'..=b'z' => b - b'a' + 10,
-            b'A'..=b'Z' if base <= 36 => b - b'A' + 10,
-            b'A'..=b'Z' => b - b'A' + 36,
-            b'@' => 62,
-            b'_' => 63,
-            _ => return Err(if explicit { "invalid number" } else { "invalid integer constant" }),
-        };
-        if i64::from(digit) >= base {
+    let mut value = 0i64;
+    for (at, &byte) in digits.iter().enumerate() {
+        if byte == b'#' {
+            if base_known {
+                return Err("invalid number");
+            }
+            if !(2..=64).contains(&value) {
+                return Err("invalid arithmetic base");
+            }
+            if at + 1 == digits.len() {
+                return Err("invalid integer constant");
+            }
+            (base, base_known, value) = (value, true, 0);
+            continue;
+        }
+        let digit = i64::from(digit(byte, base).ok_or("invalid number")?);
+        if digit >= base {
             return Err("value too great for base");
         }
-        n = n.wrapping_mul(base).wrapping_add(i64::from(digit));
+        value = value.wrapping_mul(base).wrapping_add(digit);
     }
-    Ok(n)
+    Ok(value)
 }
 
-/// Decimal digits as a number that wraps at 64 bits; `None` if there is anything else.
-pub fn wrapping_decimal(digits: &[u8]) -> Option<i64> {
-    if digits.is_empty() {
-        return None;
-    }
-    digits.iter().try_fold(0i64, |n, &b| {
-        b.is_ascii_digit().then(|| n.wrapping_mul(10).wrapping_add(i64::from(b - b'0')))
+/// Digits beyond 9 are letters, small before capital unless the base makes no difference
+/// between them, then `@` and `_`.
+fn digit(byte: u8, base: i64) -> Option<u8> {
+    Some(match byte {
+        b'0'..=b'9' => byte - b'0',
+        b'a'..=b'z' => byte - b'a' + 10,
+        b'A'..=b'Z' if base <= 36 => byte - b'A' + 10,
+        b'A'..=b'Z' => byte - b'A' + 36,
+        b'@' => 62,
+        b'_' => 63,
+        _ => return None,
     })
 }

@@ -34,11 +34,13 @@ fn shape(text: &str) -> String {
             }
             ArithExpr::Param(p) => out.push_str(&String::from_utf8_lossy(&p.raw)),
             ArithExpr::Unary(op, a) => group(out, &format!("{op:?}"), &[a]),
-            ArithExpr::Binary(op, a, b) => group(out, &format!("{op:?}"), &[a, b]),
+            ArithExpr::Binary(op, a, b, _) => group(out, &format!("{op:?}"), &[a, b]),
             ArithExpr::LogicalAnd(a, b) => group(out, "And", &[a, b]),
             ArithExpr::LogicalOr(a, b) => group(out, "Or", &[a, b]),
             ArithExpr::Ternary(a, b, c) => group(out, "If", &[a, b, c]),
-            ArithExpr::Assign(op, a, b) => group(out, &format!("Set{op:?}"), &[a, b]),
+            ArithExpr::Assign(op, a, b) => {
+                group(out, &format!("Set{:?}", op.map(|(op, _)| op)), &[a, b])
+            }
             ArithExpr::Step { increment, prefix, target } => {
                 let name = format!(
                     "{}{}",
@@ -99,7 +101,7 @@ fn shapes() {
 fn long_chains_are_shallow() {
     fn depth(e: &ArithExpr) -> usize {
         match e {
-            ArithExpr::Binary(_, a, b) | ArithExpr::Comma(a, b) => 1 + depth(a).max(depth(b)),
+            ArithExpr::Binary(_, a, b, _) | ArithExpr::Comma(a, b) => 1 + depth(a).max(depth(b)),
             ArithExpr::Unary(_, a) => 1 + depth(a),
             _ => 0,
         }
@@ -113,8 +115,8 @@ fn long_chains_are_shallow() {
         match e {
             ArithExpr::Number(n) => *n,
             ArithExpr::Unary(_, a) => value(a).wrapping_neg(),
-            ArithExpr::Binary(ArithBinary::Add, a, b) => value(a).wrapping_add(value(b)),
-            ArithExpr::Binary(_, a, b) => value(a).wrapping_sub(value(b)),
+            ArithExpr::Binary(ArithBinary::Add, a, b, _) => value(a).wrapping_add(value(b)),
+            ArithExpr::Binary(_, a, b, _) => value(a).wrapping_sub(value(b)),
             _ => 0,
         }
     }

@@ -6,8 +6,7 @@ use crate::ast::ArithBinary;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tok {
     End,
-    /// A constant: `start..end` of the text.
-    Number(usize, usize),
+    Number(i64),
     Name(usize, usize),
     /// `name[`, with the name's and the subscript's range.
     Element((usize, usize), (usize, usize)),
@@ -35,12 +34,14 @@ pub(super) enum Tok {
 
 pub(super) struct Lexer<'a> {
     pub text: &'a [u8],
-    pos: usize,
+    pub pos: usize,
     /// Start of the last token that is not the end.
     pub last_start: usize,
     params: usize,
     /// Number of the first parameter in the subscript of the last element.
     pub subscript_params: usize,
+    /// The last token is a constant that is none: messages end behind it.
+    pub bad_number: bool,
 }
 
 /// Why a token cannot be read.
@@ -49,7 +50,7 @@ pub(super) type Fail = &'static str;
 impl<'a> Lexer<'a> {
     /// At the beginning of an expression.
     pub fn new(text: &'a [u8]) -> Self {
-        Lexer { text, pos: 0, last_start: 0, params: 0, subscript_params: 0 }
+        Lexer { text, pos: 0, last_start: 0, params: 0, subscript_params: 0, bad_number: false }
     }
 
     fn at(&self, i: usize) -> u8 {
@@ -77,7 +78,11 @@ impl<'a> Lexer<'a> {
                 end += 1;
             }
             self.pos = end;
-            return Ok(Tok::Number(start, end));
+            let digits = self.text.get(start..end).unwrap_or_default();
+            return super::number::constant(digits).map(Tok::Number).map_err(|message| {
+                self.bad_number = true;
+                message
+            });
         }
         if c == MARKER {
             self.pos += 1;
@@ -96,40 +101,14 @@ impl<'a> Lexer<'a> {
         if self.text.get(end) != Some(&b'[') {
             return Ok(Tok::Name(start, end));
         }
-        let Some(close) = self.closing_bracket(end) else {
-            return Err("bad array subscript");
-        };
-        if close == end + 1 {
-            return Err("bad array subscript");
-        }
+        let inside = self.text.get(end + 1..).unwrap_or_default();
+        let Some(length) = closing_bracket(inside) else { return Err("bad array subscript") };
+        let close = end + 1 + length;
         self.pos = close + 1;
         self.subscript_params = self.params;
         let subscript = self.text.get(end..close).unwrap_or_default();
         self.params += memchr::memchr_iter(MARKER, subscript).count();
         Ok(Tok::Element((start, end), (end + 1, close)))
-    }
-
-    /// The `]` for the `[` at `open`; quotes hide brackets.
-    fn closing_bracket(&self, open: usize) -> Option<usize> {
-        let mut depth = 0usize;
-        let mut i = open;
-        loop {
-            match *self.text.get(i)? {
-                b'[' => depth += 1,
-                b']' => {
-                    depth -= 1;
-                    if depth == 0 {
-                        return Some(i);
-                    }
-                }
-                b'\\' => i += 1,
-                q @ (b'\'' | b'"') => {
-                    i += 1 + memchr::memchr(q, self.text.get(i + 1..)?)?;
-                }
-                _ => {}
-            }
-            i += 1;
-        }
     }
 
     fn operator(&mut self, c: u8, current: Tok) -> Result<Tok, Fail> {
@@ -176,7 +155,7 @@ impl<'a> Lexer<'a> {
             (b')', _) => (1, Tok::RParen),
             _ => {
                 return match current {
-                    Tok::Number(..)
+                    Tok::Number(_)
                     | Tok::Name(..)
                     | Tok::Element(..)
                     | Tok::Param(_)
@@ -207,4 +186,35 @@ impl<'a> Lexer<'a> {
         self.pos += 1;
         Ok(Tok::Binary(if plus { ArithBinary::Add } else { ArithBinary::Sub }))
     }
+}
+
+/// The bracket that closes a subscript: brackets nest, quoted text and `$(...)` hide theirs.
+pub fn closing_bracket(text: &[u8]) -> Option<usize> {
+    let mut level = 0usize;
+    let mut parentheses = 0usize;
+    let mut quote = 0u8;
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'\\' if quote != b'\'' => at += 1,
+            _ if quote != 0 => {
+                if byte == quote {
+                    quote = 0;
+                }
+            }
+            b'\'' | b'"' | b'`' => quote = byte,
+            b'$' if text.get(at + 1) == Some(&b'(') => {
+                parentheses += 1;
+                at += 1;
+            }
+            b'(' if parentheses > 0 => parentheses += 1,
+            b')' if parentheses > 0 => parentheses -= 1,
+            b'[' => level += 1,
+            b']' if level > 0 => level -= 1,
+            b']' if parentheses == 0 => return Some(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
 }

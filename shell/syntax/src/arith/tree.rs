@@ -1,7 +1,7 @@
 //! Tokens to tree.
 
 use super::token::{Lexer, Tok};
-use super::{MARKER, MAX_DEPTH, number};
+use super::{MARKER, MAX_DEPTH};
 use crate::ast::{ArithBinary, ArithExpr, ArithIndex, ArithUnary, Param};
 use crate::error::ArithError;
 
@@ -14,10 +14,6 @@ pub(super) struct Parser<'a> {
     depth: u32,
     /// Subscripts around this text, each of which is parsed once more per level.
     nested: u32,
-    /// A subscript holds a parameter.
-    subscript_params: bool,
-    /// Number of assignments and steps.
-    effects: u32,
 }
 
 type Res<T> = Result<T, &'static str>;
@@ -38,20 +34,13 @@ impl<'a> Parser<'a> {
             previous: Tok::End,
             depth: 0,
             nested: 0,
-            subscript_params: false,
-            effects: 0,
         }
     }
 
     /// The whole text as an expression whose parameters are evaluated in place; `None` where it
     /// has to be expanded before it is parsed.
-    ///
-    /// `m[$k]` is such a place if `m` turns out to be an associative array. Then evaluation
-    /// starts over with the expanded text, which it can do only before it had any effect: hence
-    /// not more than one.
     pub fn in_place(mut self) -> Option<ArithExpr> {
-        let expr = self.start().ok().flatten()?;
-        (!self.subscript_params || self.effects <= 1).then_some(expr)
+        self.start().ok().flatten()
     }
 
     /// The whole text as one expression.
@@ -59,7 +48,12 @@ impl<'a> Parser<'a> {
         match self.start() {
             Ok(expr) => Ok(expr),
             Err(message) => {
-                let text = self.lexer.text;
+                // bash cuts the text off behind a number that is none.
+                let end = match self.lexer.bad_number {
+                    true => self.lexer.pos,
+                    false => self.lexer.text.len(),
+                };
+                let text = self.lexer.text.get(..end).unwrap_or_default();
                 let lead = text.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
                 Err(ArithError {
                     expression: text.get(lead..).unwrap_or_default().into(),
@@ -86,6 +80,11 @@ impl<'a> Parser<'a> {
         let next = self.lexer.next(self.current)?;
         self.previous = std::mem::replace(&mut self.current, next);
         Ok(())
+    }
+
+    /// Where messages about an operator begin to quote the text.
+    fn quoted_from(&self) -> u32 {
+        u32::try_from(self.lexer.last_start).unwrap_or(u32::MAX)
     }
 
     fn slice(&self, (start, end): (usize, usize)) -> &'a [u8] {
@@ -121,11 +120,11 @@ impl<'a> Parser<'a> {
         if !variable || self.previous == Tok::RParen {
             return Err("attempted assignment to non-variable");
         }
-        self.effects += 1;
         self.advance()?;
         self.enter()?;
         let value = self.assign()?;
         self.depth -= 1;
+        let op = op.map(|op| (op, self.quoted_from()));
         Ok(ArithExpr::Assign(op, Box::new(target), Box::new(value)))
     }
 
@@ -189,9 +188,11 @@ impl<'a> Parser<'a> {
                 break;
             }
             self.advance()?;
+            let operand = self.quoted_from();
             if op == ArithBinary::Pow {
                 let right = self.binary(bind)?;
-                left = ArithExpr::Binary(op, Box::new(left), Box::new(right));
+                let at = self.quoted_from();
+                left = ArithExpr::Binary(op, Box::new(left), Box::new(right), at);
                 continue;
             }
             let right = self.binary(bind + 1)?;
@@ -203,7 +204,7 @@ impl<'a> Parser<'a> {
             if length > MAX_DEPTH as usize {
                 return Err(TOO_DEEP);
             }
-            left = ArithExpr::Binary(op, Box::new(left), Box::new(right));
+            left = ArithExpr::Binary(op, Box::new(left), Box::new(right), operand);
         }
         self.depth -= 1;
         Ok(left)
@@ -229,7 +230,7 @@ impl<'a> Parser<'a> {
             let term = self.binary(bind + 1)?;
             terms.push(signed(op, term));
         }
-        Ok(chain(terms, &|a, b| ArithExpr::Binary(ArithBinary::Add, a, b)))
+        Ok(chain(terms, &|a, b| ArithExpr::Binary(ArithBinary::Add, a, b, 0)))
     }
 
     fn unary(&mut self) -> Res<ArithExpr> {
@@ -263,8 +264,7 @@ impl<'a> Parser<'a> {
                 self.advance()?;
                 Ok(inner)
             }
-            Tok::Number(start, end) => {
-                let n = number::parse_constant(self.slice((start, end)))?;
+            Tok::Number(n) => {
                 self.advance()?;
                 Ok(ArithExpr::Number(n))
             }
@@ -292,7 +292,6 @@ impl<'a> Parser<'a> {
         if matches!(self.current, Tok::PostDecrement) {
             return Err("--: assignment requires lvalue");
         }
-        self.effects += 1;
         Ok(ArithExpr::Step { increment, prefix: true, target: Box::new(target) })
     }
 
@@ -305,7 +304,6 @@ impl<'a> Parser<'a> {
             Tok::PostDecrement => false,
             _ => return Ok(target),
         };
-        self.effects += 1;
         self.advance()?;
         Ok(ArithExpr::Step { increment, prefix: false, target: Box::new(target) })
     }
@@ -341,14 +339,11 @@ impl<'a> Parser<'a> {
             inner.depth = self.depth;
             inner.nested = self.nested + 1;
             expr = inner.start().ok().flatten();
-            self.effects += inner.effects;
         }
-        if has_params {
-            self.subscript_params = true;
-            if expr.is_none() {
-                // Known after expansion only.
-                return Err(OPERAND);
-            }
+        let active = |b: &u8| matches!(b, b'$' | b'`' | b'\\' | b'"' | b'\'');
+        if has_params && (expr.is_none() || subscript.iter().any(active)) {
+            // Known after expansion only; as a key it is read as it is spelled.
+            return Err(OPERAND);
         }
         Ok(Box::new(ArithIndex { raw: raw.into(), expr }))
     }
