@@ -95,7 +95,7 @@ impl Walk<'_> {
             | ParamOp::Transform(_)
             | ParamOp::NamesWithPrefix { .. }
             | ParamOp::Keys { .. }
-            | ParamOp::Bad { .. } => {}
+            | ParamOp::Bad => {}
             ParamOp::Default { word, .. }
             | ParamOp::Error { word, .. }
             | ParamOp::Alternate { word, .. }

@@ -58,7 +58,7 @@ pub(crate) fn expand(x: &mut Expander<'_>, param: &Param, quoted: bool) -> Resul
         }
     }
     match &param.op {
-        ParamOp::Bad { whole } => return Err(bad_substitution(param, whole)),
+        ParamOp::Bad => return Err(Cause::BadSubstitution(param.raw.to_vec()).into()),
         ParamOp::NamesWithPrefix { at } => return names::with_prefix(x, param, *at, quoted),
         ParamOp::Keys { at } => return names::keys(x, param, *at, quoted),
         ParamOp::Length => return names::length(x, param, quoted),
@@ -119,12 +119,6 @@ fn apply(
         ParamOp::Transform(op) => transform::transform(env, target, content, *op),
         _ => Ok(content),
     }
-}
-
-/// What is no expansion, shown with the text it stands in.
-fn bad_substitution(param: &Param, whole: &[u8]) -> ExpandError {
-    let shown = if whole.is_empty() { &param.raw } else { whole };
-    Cause::BadSubstitution(shown.to_vec()).into()
 }
 
 /// The parameter as messages name it: `x`, `a[$i]`, `1`, `@`, `!x`.

@@ -13,6 +13,7 @@
 //! - The tree holds no I/O, no state and no cached results. It is data: a shell that runs a part of it beside itself
 //!   sends it to another process (`serde`).
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
@@ -245,8 +246,39 @@ pub struct HereDoc {
     pub strip_tabs: bool,
     /// The delimiter was quoted: the body is one quoted literal.
     pub quoted: bool,
-    /// Parsed as if within double quotes, except that `"` is ordinary.
-    pub body: Word,
+    pub body: DocBody,
+}
+
+/// The body of a here-document, parsed as if within double quotes, except that `"` is ordinary.
+/// It is read after the command that announces it: until then it is empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Word", into = "Word")]
+pub struct DocBody(OnceCell<Word>);
+
+impl DocBody {
+    /// Puts in what was read; the first body stays.
+    pub(crate) fn fill(&self, body: Word) {
+        self.0.set(body).unwrap_or_default();
+    }
+}
+
+impl std::ops::Deref for DocBody {
+    type Target = Word;
+    fn deref(&self) -> &Word {
+        self.0.get_or_init(Word::default)
+    }
+}
+
+impl From<Word> for DocBody {
+    fn from(body: Word) -> DocBody {
+        DocBody(OnceCell::from(body))
+    }
+}
+
+impl From<DocBody> for Word {
+    fn from(body: DocBody) -> Word {
+        body.0.into_inner().unwrap_or_default()
+    }
 }
 
 /// `if`
@@ -489,9 +521,8 @@ pub enum ParamOp {
     NamesWithPrefix { at: bool },
     /// `${!x[@]}`, `${!x[*]}`
     Keys { at: bool },
-    /// Not an expansion at all: reported when reached, with the whole text it stands in (the
-    /// word, what is between the double quotes, the here-document): "a${}b: bad substitution".
-    Bad { whole: Text },
+    /// Not an expansion at all: reported when reached, as `${}: bad substitution`.
+    Bad,
 }
 
 /// Which matches `${x/pattern/text}` replaces.

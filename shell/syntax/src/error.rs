@@ -53,8 +53,6 @@ pub enum Cause {
     OpenFor,
     /// An expansion that is none, found when the text is expanded.
     BadSubstitution(Text),
-    /// A text that `close` should end, found when it is expanded.
-    NoClosing { close: u8, text: Text },
 }
 
 impl Cause {
@@ -79,10 +77,6 @@ impl Cause {
             Cause::ManyExpressions => b"syntax error: `;' unexpected".to_vec(),
             Cause::OpenFor => b"syntax error: no `))' behind `for (('".to_vec(),
             Cause::BadSubstitution(text) => [&**text, b": bad substitution"].concat(),
-            Cause::NoClosing { close, text } => {
-                let close = closing(*close);
-                [b"bad substitution: no closing ", &*close, b" in ", text].concat()
-            }
         }
     }
 }

@@ -54,7 +54,9 @@ fn parses_back() {
     let texts = data
         .split("\n%% ")
         .skip(1)
-        .filter_map(|b| Some(b.split_once('\n')?.1.split_once("\n--")?.0));
+        .filter_map(|b| Some(b.split_once('\n')?.1.split_once("\n--")?.0))
+        // A body behind its substitution is not in the substitution's text.
+        .filter(|text| !text.starts_with("x=$(cat <<E"));
     let mut count = 0;
     for text in texts.chain(include_str!("data/functions.sh").split("\n}\n")) {
         if let Ok(list) = parse(text, &options, &Table::default()) {
@@ -79,7 +81,6 @@ fn unlike_bash() {
         "a; b <<E & c\nx\nE\n",
         "x=$(cat <<E; b <<F | c\n1\nE\n2\nF\n)\n",
         "f() { p[&]() { a; }; }\n",
-        "a $(b <<A) $(c <<B\nb\nB\n) \"$(d <<C)\"\na\nA\nc\nC\n",
         "(!\n); ( ! ! \n); (a | (time\n)); f() (!\n)\n",
         "a $(!\n) <(b && !\n) \"$(c $(! !\n))\"\n",
     ] {

@@ -96,7 +96,7 @@ fn param(p: &Param) -> String {
         ParamOp::Transform(c) => format!(" @{}", *c as char),
         ParamOp::NamesWithPrefix { at } => format!(" names{}", if *at { "@" } else { "*" }),
         ParamOp::Keys { at } => format!(" keys{}", if *at { "@" } else { "*" }),
-        ParamOp::Bad { .. } => " bad".into(),
+        ParamOp::Bad => " bad".into(),
     }
 }
 
@@ -192,7 +192,7 @@ fn substitutions() {
         ("`a \\`b\\``", "C1"),
         ("`a; if`", "C!a; if"),
         ("$((1+2)) $((a[$i])) $(($(a))) $((${x:-1})) $[1]", "A+ A+ A- A- A+"),
-        ("$((a); (b)) $( (a) )", "C!(a); (b) C1"),
+        ("$((a); (b)) $( (a) )", "C2 C1"),
         ("<(a) b>(c)d", "S< L(b)S>L(d)"),
     ] {
         assert_eq!(words(source), want, "{source}");

@@ -79,9 +79,8 @@ impl<'a> Lexer<'a> {
             }
             self.pos = end;
             let digits = self.text.get(start..end).unwrap_or_default();
-            return super::number::constant(digits).map(Tok::Number).map_err(|message| {
+            return super::number::constant(digits).map(Tok::Number).inspect_err(|_| {
                 self.bad_number = true;
-                message
             });
         }
         if c == MARKER {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use box_text::escape::single_quote;
 
 use super::word::Builder;
-use super::{Machine, Res, SyntaxError};
+use super::{Machine, Res};
 use crate::ast::{Arith, Word};
 use crate::error::Cause;
 use crate::lex::mode::Inside;
@@ -157,11 +157,7 @@ impl Machine<'_, '_> {
                 }
             }
         };
-        let mut word = b.into_word(self.raw(start, raw_end));
-        if !word.raw.contains(&b'"') {
-            super::param::spell_bad(&mut word.parts, &word.raw);
-        }
-        Ok(word)
+        Ok(b.into_word(self.raw(start, raw_end)))
     }
 
     /// Uses up what ends the expression, with `pos` at it, unless it is the caller's.
@@ -228,17 +224,7 @@ impl Machine<'_, '_> {
             false => single_quote(&decoded),
         };
         let mut inner = self.inner(super::operand::outside_quotes(&text), line);
-        inner.dquoted_text(b).map_err(|(e, _)| e)
-    }
-
-    /// An expression with a `${` that nothing closes: bash finds out when it expands the text.
-    pub fn unclosed_brace(text: &[u8], e: &SyntaxError) -> Option<Arith> {
-        if e.cause != Cause::Unclosed(b'}') {
-            return None;
-        }
-        let mut parts = vec![super::param::bad_part()];
-        super::param::name_bad(&mut parts, text);
-        Some(Arith { word: Word { parts, raw: text.into() }, expr: None })
+        inner.dquoted_text(b)
     }
 }
 

@@ -7,23 +7,17 @@ use super::{Machine, Res};
 use crate::ast::{
     CommandKind, CommandSub, List, ProcessSub, RedirectFd, RedirectOp, RedirectTarget, WordPart,
 };
-use crate::error::{Cause, SyntaxError};
+use crate::error::SyntaxError;
 use crate::lex::mode::Inside;
 
-/// A part that reports a syntax error when it is expanded; without its line if that is 0.
+/// A part that reports a syntax error when it is expanded.
 pub(crate) fn failing(e: &SyntaxError) -> WordPart {
-    let mut e = e.clone();
-    if let (0, Cause::NoClosing { text, .. }) = (e.line, &mut e.cause)
-        && let Some(kept) = text.strip_suffix(b"\n")
-    {
-        *text = kept.into();
-    }
     WordPart::CommandSub(Rc::new(CommandSub {
         body: List::default(),
         backquoted: false,
         is_file_read: false,
         line: e.line,
-        error: Some(Box::new(e)),
+        error: Some(Box::new(e.clone())),
         source: None,
     }))
 }
@@ -32,12 +26,12 @@ pub(crate) fn failing(e: &SyntaxError) -> WordPart {
 const COST: u32 = 8;
 
 impl Machine<'_, '_> {
-    /// `$(...)`, with `pos` after the parenthesis and `start` at the `$`.
+    /// `$(...)`, with `pos` after the parenthesis.
     #[inline(never)]
-    pub fn command_sub(&mut self, start: usize) -> Res<WordPart> {
+    pub fn command_sub(&mut self) -> Res<WordPart> {
         let line = self.line;
         let aliases = self.aliases_later();
-        let body = self.within(Inside::Commands, |m| m.sub_list(start, b"$("));
+        let body = self.within(Inside::Commands, Self::sub_list);
         self.st.opts.expand_aliases = aliases;
         let body = body?;
         let is_file_read = is_file_read(&body);
@@ -54,13 +48,11 @@ impl Machine<'_, '_> {
     /// `<(...)` or `>(...)`, with `pos` at the operator.
     #[inline(never)]
     pub fn process_sub(&mut self) -> Res<WordPart> {
-        let start = self.pos;
         let op = self.peek();
         self.pos += 2;
         let read = op == Some(b'<');
         let aliases = self.aliases_later();
-        let open = if read { b"<(" } else { b">(" };
-        let body = self.within(Inside::ProcessSubstitution, |m| m.sub_list(start, open));
+        let body = self.within(Inside::ProcessSubstitution, Self::sub_list);
         self.st.opts.expand_aliases = aliases;
         Ok(WordPart::ProcessSub(Rc::new(ProcessSub { read, body: body? })))
     }
@@ -85,28 +77,19 @@ impl Machine<'_, '_> {
         aliases
     }
 
-    /// The list up to the closing parenthesis, which is used up. It began at `start`, with `open`.
-    fn sub_list(&mut self, start: usize, open: &[u8]) -> Res<List> {
+    /// The list up to the closing parenthesis, which is used up.
+    fn sub_list(&mut self) -> Res<List> {
         self.enter(COST)?;
         self.subs += 1;
         let outer_depth = std::mem::replace(&mut self.st.sub_depth, self.st.depth);
-        let docs = self.docs.begin();
         // Lines inside belong to the here-documents inside.
         let outer = self.docs.enter();
-        let mut body = self.compound_list(true)?;
+        let body = self.compound_list(true)?;
         if self.next_kind(Ctx::RESERVED)? != Tk::RParen {
             return Err(self.unexpected());
         }
         self.skip_token();
-        self.close_docs(docs, &mut body);
-        if self.docs.in_words {
-            // The spelling has to hold the bodies that are read later.
-            let mut text = open.to_vec();
-            crate::print::substitution(&mut text, &body);
-            text.push(b')');
-            self.edit_from(start, text);
-        }
-        self.docs.base = outer;
+        self.leave_docs(outer);
         self.subs -= 1;
         self.st.sub_depth = outer_depth;
         self.leave(COST);

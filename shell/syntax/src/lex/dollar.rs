@@ -1,11 +1,8 @@
 //! What follows a `$` (POSIX XCU 2.6; bash manual 3.5).
 
-use std::rc::Rc;
-
 use super::table::{self, DIGIT, NAME, NAME_START, is};
-use super::{Machine, Res, SyntaxError};
-use crate::ast::{Arith, CommandSub, List, Param, ParamName, ParamOp, WordPart};
-use crate::error::Cause;
+use super::{Machine, Res};
+use crate::ast::{Param, ParamName, ParamOp, WordPart};
 use crate::lex::mode::Inside;
 
 impl Machine<'_, '_> {
@@ -64,19 +61,9 @@ impl Machine<'_, '_> {
     fn dollar_bracket(&mut self, quoted: bool) -> Res<WordPart> {
         self.enter(4)?;
         let line = self.line;
-        let arith = self.arith_until(super::arith_text::End::Bracket, line, quoted);
-        let arith = arith.map_err(|e| self.unclosed_inside(e, b']', line))?;
+        let arith = self.arith_until(super::arith_text::End::Bracket, line, quoted)?;
         self.leave(4);
         Ok(WordPart::Arith(arith))
-    }
-
-    /// The error of an expression that `close` should end and that is open further inside: bash
-    /// looks for no end of `${` and `$[` there.
-    fn unclosed_inside(&self, e: Box<SyntaxError>, close: u8, line: u32) -> Box<SyntaxError> {
-        match e.cause {
-            Cause::Unclosed(b'}' | b']') => self.unclosed(close, line),
-            _ => e,
-        }
     }
 
     #[inline(never)]
@@ -113,10 +100,7 @@ impl Machine<'_, '_> {
     #[inline(never)]
     fn dollar_paren(&mut self, start: usize) -> Res<WordPart> {
         self.pos += 1;
-        if self.not_arith.contains(&start) {
-            return self.text_sub();
-        }
-        if self.peek_joined() == Some(b'(') {
+        if self.peek_joined() == Some(b'(') && !self.not_arith.contains(&start) {
             let mark = self.mark();
             let line = self.line;
             self.pos += 1;
@@ -128,58 +112,17 @@ impl Machine<'_, '_> {
                 }
                 Err(e) if e.is_limit() => return Err(e),
                 Err(arith_error) => {
-                    // `$((a); b)`: a command after all. bash looks for its end by the parentheses
-                    // and finds out what is in it when it runs.
+                    // `$((a); b)`: a command after all.
                     self.rewind(&mark);
-                    if let Some(arith) = self.unclosed_in_arith(&arith_error) {
-                        self.leave(4);
-                        return Ok(WordPart::Arith(Rc::new(arith)));
-                    }
                     self.not_arith.insert(start);
-                    return match self.text_sub() {
-                        Err(e) if e.incomplete && arith_error.incomplete => {
-                            Err(self.unclosed_inside(arith_error, b')', line))
-                        }
-                        Err(e)
-                            if e.incomplete
-                                && !matches!(e.cause, Cause::Unclosed(b'"' | b'\'' | b'`')) =>
-                        {
-                            Err(self.unclosed(b')', line))
-                        }
-                        other => other,
-                    };
+                    let sub = self.within(Inside::Substitution, Self::command_sub);
+                    return sub.map_err(|e| match e.incomplete && arith_error.incomplete {
+                        true => self.unclosed(b')', line),
+                        false => e,
+                    });
                 }
             }
         }
-        self.within(Inside::Substitution, |m| m.command_sub(start))
-    }
-
-    /// `$((...))` with a `${` that nothing closes, with `pos` after the first parenthesis.
-    fn unclosed_in_arith(&mut self, e: &SyntaxError) -> Option<Arith> {
-        if !e.incomplete {
-            return None;
-        }
-        let mark = self.mark();
-        let text = self.paren_text().unwrap_or_default();
-        let inside = text.strip_prefix(b"(").and_then(|text| text.strip_suffix(b")"));
-        let arith = inside.and_then(|text| Self::unclosed_brace(text, e));
-        if arith.is_none() {
-            self.rewind(&mark);
-        }
-        arith
-    }
-
-    /// `$(...)` that is kept as text, with `pos` after the parenthesis.
-    fn text_sub(&mut self) -> Res<WordPart> {
-        let line = self.line;
-        let text = self.paren_text()?;
-        Ok(WordPart::CommandSub(Rc::new(CommandSub {
-            body: List::default(),
-            backquoted: false,
-            is_file_read: false,
-            error: None,
-            source: Some(text.into()),
-            line,
-        })))
+        self.within(Inside::Substitution, Self::command_sub)
     }
 }

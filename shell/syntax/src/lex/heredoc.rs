@@ -1,12 +1,10 @@
 //! Here-documents (POSIX XCU 2.7.4; bash manual 3.6.6).
 //!
-//! A redirection is parsed before its body is there: the body follows the next newline token.
-//! The redirection gets a numbered place-holder, and [`Machine::close_docs`] puts the bodies in
-//! when the command around it is complete.
+//! A redirection is parsed before its body is there: the body follows the next newline token. The
+//! tree has the document at once, with a body that is filled in when it is read.
 
 use std::rc::Rc;
 
-use super::fill_docs::{fill, place_holder};
 use super::{Machine, Res};
 use crate::ast::*;
 use crate::error::{SyntaxError, Warning};
@@ -14,31 +12,13 @@ use crate::error::{SyntaxError, Warning};
 #[derive(Default)]
 pub(crate) struct Docs {
     /// Announced, body not read yet.
-    pub pending: Vec<Pending>,
+    pub pending: Vec<Rc<HereDoc>>,
     /// The first of those that the next newline is for; those before it were announced outside
     /// of the substitution that is being read.
     pub base: usize,
-    /// Bodies by number, increasing.
-    done: Vec<(u32, HereDoc)>,
-    next: u32,
-    /// A `$(` closed before its body came: words have to be searched for place-holders, too.
-    pub in_words: bool,
-}
-
-pub(crate) struct Pending {
-    id: u32,
-    delimiter: Text,
-    strip_tabs: bool,
-    quoted: bool,
-    line: u32,
 }
 
 impl Docs {
-    /// The number of the next here-document.
-    pub fn begin(&self) -> u32 {
-        self.next
-    }
-
     /// Starts a substitution; gives what [`Docs::base`] has to be again after it.
     pub fn enter(&mut self) -> usize {
         std::mem::replace(&mut self.base, self.pending.len())
@@ -56,16 +36,13 @@ impl Docs {
 }
 
 impl Machine<'_, '_> {
-    /// Announces a here-document whose delimiter is spelled `raw`, and gives its place-holder.
+    /// Announces a here-document whose delimiter is spelled `raw`.
     pub fn announce_doc(&mut self, raw: &[u8], strip_tabs: bool) -> Rc<HereDoc> {
         let quoted = raw.iter().any(|b| matches!(b, b'\\' | b'\'' | b'"'));
         let delimiter: Text = if quoted { unquote(raw).into() } else { raw.into() };
-        let id = self.docs.next;
-        self.docs.next += 1;
-        let pending = Pending { id, delimiter: delimiter.clone(), strip_tabs, quoted, line: 0 };
-        self.docs.pending.push(pending);
-        let body = Word { parts: Vec::new(), raw: place_holder(id).into() };
-        Rc::new(HereDoc { delimiter, strip_tabs, quoted, body })
+        let doc = Rc::new(HereDoc { delimiter, strip_tabs, quoted, body: DocBody::default() });
+        self.docs.pending.push(doc.clone());
+        doc
     }
 
     /// Reads the bodies of all pending here-documents, with `pos` at the start of a line.
@@ -73,25 +50,13 @@ impl Machine<'_, '_> {
     pub fn read_heredocs(&mut self) -> Res<()> {
         let base = self.docs.base.min(self.docs.pending.len());
         let pending = self.docs.pending.split_off(base);
-        for mut p in pending {
+        for doc in pending {
             let first_line = self.line;
-            // Bash counts the lines before the body, not those before the redirection.
-            p.line = first_line.saturating_sub(1);
-            let text = self.doc_text(&p);
-            let body = if p.quoted {
-                super::assign::quoted_word(&text)
-            } else {
-                self.doc_body(text, first_line)?
-            };
-            let doc = HereDoc {
-                delimiter: p.delimiter,
-                strip_tabs: p.strip_tabs,
-                quoted: p.quoted,
-                body,
-            };
-            // Those of a substitution are there before one that was announced ahead of it.
-            let at = self.docs.done.partition_point(|(id, _)| *id < p.id);
-            self.docs.done.insert(at, (p.id, doc));
+            let text = self.doc_text(&doc, first_line);
+            doc.body.fill(match doc.quoted {
+                true => super::assign::quoted_word(&text),
+                false => self.doc_body(text, first_line)?,
+            });
         }
         Ok(())
     }
@@ -139,14 +104,14 @@ impl Machine<'_, '_> {
     }
 
     /// The body's text up to the delimiter, tabs stripped and lines joined.
-    fn doc_text(&mut self, p: &Pending) -> Vec<u8> {
+    fn doc_text(&mut self, p: &HereDoc, first_line: u32) -> Vec<u8> {
         let mut text = Vec::new();
         let mut line = Vec::new();
         loop {
             line.clear();
             let at = self.pos;
             if !self.doc_line(&mut line) {
-                self.warn_eof(p);
+                self.warn_eof(p, first_line);
                 return text;
             }
             if p.strip_tabs {
@@ -182,7 +147,7 @@ impl Machine<'_, '_> {
                 && let Some(after) = bare.strip_prefix(&*p.delimiter)
                 && after.contains(&b')')
             {
-                self.warn_eof(p);
+                self.warn_eof(p, first_line);
                 let back = line.len() - p.delimiter.len();
                 if self.pos - at >= back {
                     let newlines = memchr::memchr_iter(b'\n', &line).count() as u32;
@@ -199,9 +164,11 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn warn_eof(&mut self, p: &Pending) {
+    fn warn_eof(&mut self, p: &HereDoc, first_line: u32) {
+        // Bash counts the lines before the body, not those before the redirection.
+        let before = first_line.saturating_sub(1);
         let mut message =
-            format!("here-document at line {} delimited by end-of-file (wanted `", p.line)
+            format!("here-document at line {before} delimited by end-of-file (wanted `")
                 .into_bytes();
         message.extend_from_slice(&p.delimiter);
         message.extend_from_slice(b"')");
@@ -220,23 +187,16 @@ impl Machine<'_, '_> {
         Ok(word)
     }
 
-    /// Puts the bodies read since [`Docs::begin`] into `list`.
-    pub fn close_docs(&mut self, from: u32, list: &mut List) {
-        let docs = &mut self.st.docs;
-        if docs.next == from {
-            return;
-        }
-        if docs.pending.iter().any(|p| p.id >= from) && self.st.subs > 0 {
-            let count = docs.pending.iter().filter(|p| p.id >= from).count();
+    /// Ends a substitution that began with [`Docs::enter`], which gave `outer`.
+    pub fn leave_docs(&mut self, outer: usize) {
+        let count = self.docs.pending.len().saturating_sub(self.docs.base);
+        self.docs.base = outer;
+        if count > 0 {
             let s = if count == 1 { "" } else { "s" };
-            let message =
-                format!("command substitution: {count} unterminated here-document{s}").into_bytes();
-            docs.in_words = true;
-            let line = self.st.line;
-            self.st.warnings.push(Warning { line, message: message.into() });
+            let message = format!("command substitution: {count} unterminated here-document{s}");
+            let warning = Warning { line: self.line, message: message.into_bytes().into() };
+            self.warnings.push(warning);
         }
-        let docs = &mut self.st.docs;
-        fill(&mut docs.done, docs.in_words, list);
     }
 }
 

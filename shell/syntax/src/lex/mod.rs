@@ -12,8 +12,7 @@
 //! - [`arith_text`]: the text of `$((...))`; [`subscript`]: `[...]` after a name.
 //! - [`command_sub`]: `$(...)`, backquotes, `<(...)`.
 //! - [`assign`]: `name=value`, `name=(...)`.
-//! - [`heredoc`]: bodies of here-documents; [`fill_docs`]: those put into the tree;
-//!   [`alias`]: alias substitution in the source.
+//! - [`heredoc`]: bodies of here-documents; [`alias`]: alias substitution in the source.
 //! - [`errors`]: making errors; [`skip`]: finding a closing bracket without parsing what is before it.
 //! - [`raw`]: source spellings, with line continuations taken out.
 //!
@@ -28,7 +27,6 @@ pub(crate) mod assign;
 pub(crate) mod command_sub;
 pub(crate) mod dollar;
 mod errors;
-mod fill_docs;
 mod group;
 pub(crate) mod heredoc;
 pub(crate) mod mode;
@@ -187,11 +185,6 @@ impl Machine<'_, '_> {
     #[inline]
     pub fn add_lines(&mut self, lines: u32) {
         self.st.line = self.st.line.wrapping_add(lines);
-    }
-
-    /// Discounts newlines still to be read, which are no lines of the source, or read in vain.
-    pub fn take_lines(&mut self, lines: u32) {
-        self.st.line = self.st.line.wrapping_sub(lines);
     }
 
     /// Uses up a `\` newline at `pos`.

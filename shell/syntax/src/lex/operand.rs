@@ -82,8 +82,7 @@ impl Machine<'_, '_> {
         let start = self.pos;
         let mut b = Builder::default();
         self.within(Inside::QuotedOperand, |m| m.quoted_operand(&mut b))?;
-        let raw = self.raw_from(start);
-        Ok(named(b.finish(), &outside_quotes(&raw), raw))
+        Ok(b.into_word(self.raw_from(start)))
     }
 
     fn quoted_operand(&mut self, b: &mut Builder) -> Res<()> {
@@ -239,15 +238,6 @@ impl Machine<'_, '_> {
 /// A character before which a backslash within double quotes stays.
 fn keeps_backslash(c: u8) -> bool {
     c.is_ascii() && !matches!(c, b'$' | b'`' | b'"' | b'\\' | b'\n' | b'}' | b'\'')
-}
-
-/// The word, its messages showing `whole`.
-fn named(mut parts: Vec<WordPart>, whole: &[u8], raw: Box<[u8]>) -> Word {
-    parts.iter_mut().any(|part| match part {
-        WordPart::DoubleQuoted(inside) => super::param::name_bad(inside, whole),
-        part => super::param::name_bad(std::slice::from_mut(part), whole),
-    });
-    Word { parts, raw }
 }
 
 /// The spelling of a text without its double quotes.

@@ -10,9 +10,7 @@ use super::arith_text::End;
 use super::operand::Stop;
 use super::table::{self, DIGIT, NAME, NAME_START, is};
 use super::{Machine, Res};
-use crate::ast::{
-    Arith, CaseKind, Param, ParamName, ParamOp, ReplaceKind, Subscript, Text, WordPart,
-};
+use crate::ast::{Arith, CaseKind, Param, ParamName, ParamOp, ReplaceKind, Subscript, WordPart};
 use crate::lex::mode::Inside;
 
 /// What begins an operator that takes a pattern.
@@ -41,7 +39,7 @@ impl Machine<'_, '_> {
         self.leave(4);
         param.raw = self.raw_from(start);
         if is_bad_count(&param) {
-            param.op = bad_op();
+            param.op = ParamOp::Bad;
         }
         Ok(WordPart::Param(param))
     }
@@ -55,7 +53,7 @@ impl Machine<'_, '_> {
             Some(false) => {}
             whole => return Ok(whole.is_some()),
         }
-        if matches!(p.op, ParamOp::Bad { .. }) {
+        if p.op == ParamOp::Bad {
             return Ok(false);
         }
         let pattern = self.rest().first().is_some_and(|c| PATTERN_OPERATORS.contains(c));
@@ -110,7 +108,7 @@ impl Machine<'_, '_> {
                 p.op = ParamOp::Length;
                 return Ok(true);
             }
-            p.op = bad_op();
+            p.op = ParamOp::Bad;
             return Ok(false);
         }
         p.op = ParamOp::Plain;
@@ -124,7 +122,7 @@ impl Machine<'_, '_> {
         }
         // `${#=}`: to bash the length of a parameter that does not exist.
         if matches!(c, b'=' | b'+' | b'/' | b'%') && self.peek_at(1) == Some(b'}') {
-            p.op = bad_op();
+            p.op = ParamOp::Bad;
         }
         p.name = ParamName::Special(b'#');
         Ok(false)
@@ -148,11 +146,11 @@ impl Machine<'_, '_> {
         }
         let operator = |c: Option<u8>| c.is_some_and(|c| b"}:-+=/%#?@".contains(&c));
         if matches!(c, b'#' | b'?') && !operator(self.peek_at(1)) {
-            p.op = bad_op();
+            p.op = ParamOp::Bad;
             return Ok(false);
         }
         if !self.param_name(p)? {
-            p.op = bad_op();
+            p.op = ParamOp::Bad;
             return Ok(false);
         }
         let next = self.peek_joined();
@@ -190,7 +188,7 @@ impl Machine<'_, '_> {
                     }
                     Some(b'}') => {
                         // `${a[1]:}`: bash looks at the element before it complains.
-                        p.op = bad_op();
+                        p.op = ParamOp::Bad;
                         return Ok(true);
                     }
                     _ => return self.substring(p, quoted),
@@ -250,12 +248,7 @@ impl Machine<'_, '_> {
             ReplaceKind::All => Stop::LaterSlashOrBrace,
             _ => Stop::SlashOrBrace,
         };
-        let mut pattern = self.operand(stop, false)?;
-        match kind {
-            ReplaceKind::Prefix => anchor_bad(&mut pattern.parts, b'#'),
-            ReplaceKind::Suffix => anchor_bad(&mut pattern.parts, b'%'),
-            ReplaceKind::First | ReplaceKind::All => {}
-        }
+        let pattern = self.operand(stop, false)?;
         let replacement = if self.peek() == Some(b'/') {
             self.pos += 1;
             Some(self.operand(Stop::Brace, false)?)
@@ -334,58 +327,7 @@ fn is_bad_count(param: &Param) -> bool {
 #[inline(never)]
 fn bad_param() -> Box<Param> {
     let (name, raw) = (ParamName::Special(b'@'), Box::default());
-    Box::new(Param { name, subscript: None, indirect: false, op: bad_op(), raw })
-}
-
-/// A bad substitution.
-pub(crate) fn bad_part() -> WordPart {
-    WordPart::Param(bad_param())
-}
-
-fn bad_op() -> ParamOp {
-    ParamOp::Bad { whole: Text::default() }
-}
-
-/// Tells the first bad substitution among the parts of a text what the text is; the others are
-/// never reached. True if there is one.
-#[inline]
-pub(crate) fn name_bad(parts: &mut [WordPart], whole: &[u8]) -> bool {
-    let first = parts.iter_mut().find_map(|part| match part {
-        WordPart::Param(param) => match &mut param.op {
-            ParamOp::Bad { whole } => Some(whole),
-            _ => None,
-        },
-        _ => None,
-    });
-    let Some(text) = first else { return false };
-    if text.is_empty() {
-        *text = whole.into();
-    }
-    true
-}
-
-/// Has messages about subscripts left open in an expression take that for what is bad.
-pub(crate) fn spell_bad(parts: &mut [WordPart], whole: &[u8]) {
-    for part in parts {
-        if let WordPart::Param(param) = part
-            && matches!(param.op, ParamOp::Bad { .. })
-            && param.raw.contains(&b'[')
-            && !param.raw.contains(&b']')
-        {
-            param.raw = whole.into();
-        }
-    }
-}
-
-/// To bash the anchor belongs to that text.
-fn anchor_bad(parts: &mut [WordPart], anchor: u8) {
-    for part in parts {
-        if let WordPart::Param(param) = part
-            && let ParamOp::Bad { whole } = &mut param.op
-        {
-            *whole = [&[anchor], &**whole].concat().into();
-        }
-    }
+    Box::new(Param { name, subscript: None, indirect: false, op: ParamOp::Bad, raw })
 }
 
 /// The positional parameter named by `digits`; `0`, `00`.. are `$0`. Of what is no 64-bit number bash

@@ -5,7 +5,7 @@ use box_text::escape::{ansi_c, single_quote};
 use super::table::{self, DQUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
-use crate::ast::{ParamOp, WordPart};
+use crate::ast::WordPart;
 use crate::lex::mode::Inside;
 
 impl Machine<'_, '_> {
@@ -91,36 +91,14 @@ impl Machine<'_, '_> {
         let line = self.line;
         self.pos += 1;
         self.enter(1)?;
-        let start = self.pos;
         let mut b = Builder::default();
-        // Where a backslash quotes a quote.
-        let mut escapes = Vec::new();
-        let inside = Inside::DoubleQuotes;
-        self.within(inside, |m| m.up_to_quote(&mut b, &mut escapes, nested, line))?;
+        self.within(Inside::DoubleQuotes, |m| m.up_to_quote(&mut b, nested, line))?;
         self.leave(1);
-        let mut parts = b.finish();
-        if !nested && parts.iter().any(fails) {
-            // Messages show the text as bash does before it expands it.
-            let mut whole = Vec::new();
-            let mut at = start;
-            for escape in escapes {
-                whole.extend_from_slice(&self.raw(at, escape));
-                at = escape + 1;
-            }
-            whole.extend_from_slice(&self.raw(at, self.pos - 1));
-            super::param::name_bad(&mut parts, &whole);
-        }
-        Ok(WordPart::DoubleQuoted(parts))
+        Ok(WordPart::DoubleQuoted(b.finish()))
     }
 
-    /// The text of double quotes up to the one that closes them; notes where a backslash quotes a quote.
-    fn up_to_quote(
-        &mut self,
-        b: &mut Builder,
-        escapes: &mut Vec<usize>,
-        nested: bool,
-        line: u32,
-    ) -> Res<()> {
+    /// The text of double quotes up to the one that closes them.
+    fn up_to_quote(&mut self, b: &mut Builder, nested: bool, line: u32) -> Res<()> {
         loop {
             let run = table::run_without(self.rest(), DQUOTE);
             if run > 0 {
@@ -135,12 +113,7 @@ impl Machine<'_, '_> {
                     return Ok(());
                 }
                 Some(b'\\') if nested => self.backslash(b),
-                Some(c) if is(c, DQUOTE) => {
-                    if c == b'\\' && self.peek_at(1) == Some(b'"') {
-                        escapes.push(self.pos);
-                    }
-                    self.dquote_special(b, c, true)?;
-                }
+                Some(c) if is(c, DQUOTE) => self.dquote_special(b, c, true)?,
                 Some(_) => {}
             }
         }
@@ -175,15 +148,6 @@ impl Machine<'_, '_> {
             },
         }
         Ok(())
-    }
-}
-
-/// Whether a part will be an error that shows the text around it.
-fn fails(part: &WordPart) -> bool {
-    match part {
-        WordPart::Param(param) => matches!(param.op, ParamOp::Bad { .. }),
-        WordPart::CommandSub(sub) => sub.error.is_some(),
-        _ => false,
     }
 }
 

@@ -1,6 +1,5 @@
 //! Finding a closing bracket without parsing what is before it.
 
-use super::word::Builder;
 use super::{Machine, Res};
 
 impl Machine<'_, '_> {
@@ -81,41 +80,6 @@ impl Machine<'_, '_> {
         self.st.not_arith.insert(start - 1);
         self.rewind(&mark);
         Ok(None)
-    }
-
-    /// From after a `(` to after its `)`, by the parentheses outside quotes and substitutions: the
-    /// spelling of the text between. `${` counts for nothing here, as in bash.
-    pub fn paren_text(&mut self) -> Res<Vec<u8>> {
-        let (start, line) = (self.pos, self.line);
-        let mut depth = 0usize;
-        let mut parts = Builder::default();
-        loop {
-            let Some(c) = self.peek() else { return Err(self.unclosed(b')', line)) };
-            match c {
-                b'\'' => self.single_quoted(&mut parts)?,
-                b'"' => drop(self.double_quoted(false)?),
-                b'`' => drop(self.backquoted(false)?),
-                b'\\' => self.backslash(&mut parts),
-                b'$' if self.peek_at(1) == Some(b'(') => drop(self.dollar(false)?),
-                b'$' if self.peek_at(1) == Some(b'$') => self.pos += 2,
-                b'$' if self.behind_dollar() == Some(b'\'') => drop(self.ansi_quoted()?),
-                b'$' if self.behind_dollar() == Some(b'"') => drop(self.dollar(false)?),
-                b')' if depth == 0 => {
-                    let text = self.raw(start, self.pos).into_vec();
-                    self.pos += 1;
-                    return Ok(text);
-                }
-                _ => {
-                    match c {
-                        b'\n' => self.add_lines(1),
-                        b'(' => depth += 1,
-                        b')' => depth -= 1,
-                        _ => {}
-                    }
-                    self.pos += 1;
-                }
-            }
-        }
     }
 
     /// To after the `)` that closes a `(` before `pos`, over nested ones and quotes; its place.

@@ -70,9 +70,7 @@ impl Builder {
 
     /// The word, given its spelling.
     pub fn into_word(self, raw: Text) -> Word {
-        let mut parts = self.finish();
-        super::param::name_bad(&mut parts, &raw);
-        Word { parts, raw }
+        Word { parts: self.finish(), raw }
     }
 
     /// The last byte of the word so far, if it is unquoted text.

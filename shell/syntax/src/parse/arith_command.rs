@@ -29,7 +29,6 @@ impl Machine<'_, '_> {
             return Ok(Arith { word: Word { parts: Vec::new(), raw: text.into() }, expr: None });
         }
         let text = text.to_vec();
-        let parsed = self.parse_arith_inner(text.clone(), line);
-        parsed.or_else(|e| Self::unclosed_brace(&text, &e).ok_or(e))
+        self.parse_arith_inner(text, line)
     }
 }

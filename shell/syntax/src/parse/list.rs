@@ -10,7 +10,6 @@ impl Machine<'_, '_> {
         self.st.started = false;
         self.st.not_arith.clear();
         // The first word may have some already.
-        let docs = self.docs.begin();
         // Empty lines and comments.
         loop {
             match self.next_kind(Ctx::COMMAND)? {
@@ -43,7 +42,6 @@ impl Machine<'_, '_> {
             }
         }
         self.skip_token();
-        self.close_docs(docs, &mut list);
         self.st.docs.clear();
         Ok(Some(list))
     }

@@ -52,7 +52,7 @@ pub fn parse_dquoted(text: &[u8], options: &ParseOptions) -> Result<Word, Syntax
     m.st.mode.heredoc = true;
     m.begin_word();
     let mut b = Builder::default();
-    m.dquoted_text(&mut b).map_err(|(e, _)| *e)?;
+    m.dquoted_text(&mut b).map_err(|e| *e)?;
     Ok(Word { parts: non_empty(b.finish()), raw: text.into() })
 }
 
@@ -219,15 +219,8 @@ impl Machine<'_, '_> {
         self.st.mode.heredoc = true;
         self.begin_word();
         let mut b = Builder::default();
-        if let Err((mut e, at)) = self.dquoted_text(&mut b) {
+        if let Err(e) = self.dquoted_text(&mut b) {
             // What cannot be parsed is an error only when the document is expanded.
-            let open = self.src.get(at..).unwrap_or_default();
-            if let Some(cause) = unclosed_in_document(&self.src, open, &e) {
-                e.line = 0;
-                e.cause = cause;
-            } else if open.starts_with(b"$(") {
-                self.as_text_of_its_own(&mut e, at);
-            }
             b.part(crate::lex::command_sub::failing(&e));
         }
         let mut word = b.into_word(self.src.as_slice().into());
@@ -235,30 +228,8 @@ impl Machine<'_, '_> {
         word
     }
 
-    /// The error of a substitution at `at` in a document as bash tells it: the text begins behind
-    /// the parenthesis, and lines count from the document's first one.
-    fn as_text_of_its_own(&self, e: &mut SyntaxError, at: usize) {
-        let before = self.src.get(..at).unwrap_or_default();
-        let lines = memchr::memchr_iter(b'\n', before).count() as u32;
-        e.line = e.line.saturating_sub(lines);
-        e.more.iter_mut().for_each(|(line, _)| *line = line.saturating_sub(lines));
-        let whole = [b"`", self.line_at(at), b"'"].concat();
-        if let Some((_, shown)) = e.more.last_mut()
-            && **shown == *whole
-        {
-            let line = self.line_at(at);
-            let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-            let behind = line.get(at + 2 - start..).unwrap_or_default();
-            *shown = [b"`", behind, b"'"].concat().into();
-        }
-    }
-
     /// Text as if within double quotes, `"` being ordinary, up to the end of the input.
-    /// An error comes with the position of the part it is in.
-    pub(crate) fn dquoted_text(
-        &mut self,
-        b: &mut Builder,
-    ) -> Result<(), (Box<SyntaxError>, usize)> {
+    pub(crate) fn dquoted_text(&mut self, b: &mut Builder) -> Res<()> {
         loop {
             let special = |c: &u8| is(*c, DQUOTE) && *c != b'"';
             let run = self.rest().iter().position(special).unwrap_or(self.rest().len());
@@ -268,43 +239,7 @@ impl Machine<'_, '_> {
                 self.advance_to(pos + run);
             }
             let Some(c) = self.peek() else { return Ok(()) };
-            let at = self.pos;
-            self.dquote_special(b, c, false).map_err(|e| (e, at))?;
+            self.dquote_special(b, c, false)?;
         }
-    }
-}
-
-/// What bash says of an expansion in a here-document that nothing closes: it shows all of the
-/// document. `open`: the expansion and what follows.
-fn unclosed_in_document(document: &[u8], open: &[u8], e: &SyntaxError) -> Option<Cause> {
-    let (text, close) = match (open, e.byte()?) {
-        ([b'$', b'{', name @ ..], b'}' | b'"' | b'\'' | b'`') if e.incomplete => {
-            return Some(unclosed_brace(document, name));
-        }
-        ([b'$', b'(', b'(', ..], b')' | b'}' | b']') => (document, b')'),
-        ([b'$', b'[', ..], b']' | b'}' | b')' | b'"' | b'\'' | b'`') => (document, b']'),
-        ([b'`', ..], b'`') => (open, b'`'),
-        _ => return None,
-    };
-    Some(Cause::NoClosing { close, text: [text, b"\n"].concat().into() })
-}
-
-/// The same of `${`, which `open` follows.
-fn unclosed_brace(document: &[u8], open: &[u8]) -> Cause {
-    let name = open.strip_prefix(b"!").or_else(|| open.strip_prefix(b"#")).unwrap_or(open);
-    let length = match table::run_with(name, NAME) {
-        0 => usize::from(name.first().is_some_and(|c| b"*?$!-".contains(c))),
-        length => length,
-    };
-    let behind = name.get(length..).unwrap_or_default();
-    let behind = match behind.strip_prefix(b"[") {
-        Some(inside) => {
-            memchr::memchr(b']', inside).and_then(|at| inside.get(at + 1..)).unwrap_or_default()
-        }
-        None => behind,
-    };
-    match behind.first().is_some_and(|c| b"-+=?:%#/^,@~".contains(c)) {
-        true => Cause::NoClosing { close: b'}', text: [document, b"\n"].concat().into() },
-        false => Cause::BadSubstitution(document.into()),
     }
 }

@@ -110,8 +110,6 @@ pub(super) fn delimiter(doc: &HereDoc) -> &[u8] {
     if !doc.delimiter.contains(&b'\n') {
         return &doc.delimiter;
     }
-    // In a spelling the body may be still to come.
-    let known = doc.body.raw.first() != Some(&0);
     let free = |name: &&[u8]| !doc.body.raw.split(|&b| b == b'\n').any(|line| line == *name);
-    OTHER.into_iter().skip(usize::from(!known)).find(free).unwrap_or(&doc.delimiter)
+    OTHER.into_iter().find(free).unwrap_or(&doc.delimiter)
 }

@@ -173,11 +173,13 @@ fn redirect(r: &mut Redirect) {
             if doc.delimiter.contains(&b'\n') || *doc.delimiter == *b"END-OF-DOCUMENT" {
                 doc.delimiter = b"EOF"[..].into();
             }
-            word_in(&mut doc.body, true);
+            let mut body = Word::clone(&doc.body);
+            word_in(&mut body, true);
             // One whose text has not come.
-            if doc.body.parts.is_empty() {
-                doc.body.parts.push(WordPart::Quoted(Rc::default()));
+            if body.parts.is_empty() {
+                body.parts.push(WordPart::Quoted(Rc::default()));
             }
+            doc.body = body.into();
         }
     }
 }
@@ -318,7 +320,6 @@ fn param(p: &mut Param, quoted: bool) {
             word(pattern);
             replacement.iter_mut().for_each(word);
         }
-        ParamOp::Bad { whole } => *whole = Text::default(),
         ParamOp::Case { pattern, .. } => pattern.iter_mut().for_each(word),
         ParamOp::Substring { offset, length } => {
             arith(offset);
