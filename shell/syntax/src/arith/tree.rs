@@ -2,7 +2,7 @@
 
 use super::token::{Lexer, Tok};
 use super::{MARKER, MAX_DEPTH};
-use crate::ast::{ArithBinary, ArithExpr, ArithIndex, ArithUnary, Param};
+use crate::ast::{ArithBinary, ArithExpr, ArithIndex, ArithUnary, Param, Text};
 use crate::error::ArithError;
 
 pub(super) struct Parser<'a> {
@@ -320,18 +320,27 @@ impl<'a> Parser<'a> {
         Ok(ArithExpr::Element(name.into(), index))
     }
 
-    /// The subscript of the current token.
-    #[inline(never)]
-    fn index(&mut self, subscript: &[u8]) -> Res<Box<ArithIndex>> {
-        let mut raw: Vec<u8> = Vec::with_capacity(subscript.len());
+    /// The subscript of the current token with its parameters as they are written.
+    fn spelled(&self, subscript: &[u8]) -> Vec<u8> {
         let mut params = self.params.get(self.lexer.subscript_params..).unwrap_or_default().iter();
+        let mut raw = Vec::with_capacity(subscript.len());
         for &b in subscript {
             match b {
                 MARKER => raw.extend_from_slice(params.next().map_or(&[], |p| &p.raw)),
                 _ => raw.push(b),
             }
         }
+        raw
+    }
+
+    /// The subscript of the current token.
+    #[inline(never)]
+    fn index(&mut self, subscript: &[u8]) -> Res<Box<ArithIndex>> {
         let has_params = subscript.contains(&MARKER);
+        let raw: Text = match has_params {
+            true => self.spelled(subscript).into(),
+            false => subscript.into(),
+        };
         let mut expr = None;
         if self.nested < 8 {
             let inside = self.params.get(self.lexer.subscript_params..).unwrap_or_default();
@@ -345,7 +354,7 @@ impl<'a> Parser<'a> {
             // Known after expansion only; as a key it is read as it is spelled.
             return Err(OPERAND);
         }
-        Ok(Box::new(ArithIndex { raw: raw.into(), expr }))
+        Ok(Box::new(ArithIndex { raw, expr }))
     }
 }
 
