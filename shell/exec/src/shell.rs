@@ -171,9 +171,6 @@ impl<'a> Shell<'a> {
 
     /// What is wrong with a substitution that does not parse: one line or, with their numbers, several.
     pub(crate) fn substitution_error(&mut self, e: &SyntaxError) {
-        if e.line == 0 {
-            return self.error(&[&e.cause.message()]);
-        }
         let name = self.message_name();
         for (line, message) in e.lines() {
             let head = format!(": command substitution: line {line}: ");

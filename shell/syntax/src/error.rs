@@ -51,8 +51,6 @@ pub enum Cause {
     ManyExpressions,
     /// The head of `for ((` has no `))`.
     OpenFor,
-    /// An expansion that is none, found when the text is expanded.
-    BadSubstitution(Text),
 }
 
 impl Cause {
@@ -76,16 +74,7 @@ impl Cause {
             Cause::FewExpressions => b"syntax error: arithmetic expression required".to_vec(),
             Cause::ManyExpressions => b"syntax error: `;' unexpected".to_vec(),
             Cause::OpenFor => b"syntax error: no `))' behind `for (('".to_vec(),
-            Cause::BadSubstitution(text) => [&**text, b": bad substitution"].concat(),
         }
-    }
-}
-
-/// What should close a text, as messages show it.
-pub fn closing(close: u8) -> Cow<'static, [u8]> {
-    match close {
-        b'`' => Cow::Borrowed(b"\"`\""),
-        close => Cow::Owned(vec![b'`', close, b'\'']),
     }
 }
 

@@ -61,15 +61,10 @@ impl Machine<'_, '_> {
         out.into_boxed_slice()
     }
 
-    /// Takes back the edits from `start` on.
-    pub fn as_written(&mut self, start: usize) {
-        let keep = self.edits.partition_point(|e| e.start < start);
-        self.edits.truncate(keep);
-    }
-
     /// Makes `src[start..pos]` read `text`, in place of any edits inside it.
     pub fn edit_from(&mut self, start: usize, text: Vec<u8>) {
-        self.as_written(start);
+        let keep = self.edits.partition_point(|e| e.start < start);
+        self.edits.truncate(keep);
         let end = self.pos;
         self.edits.push(Edit { start, end, text });
     }
