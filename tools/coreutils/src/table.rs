@@ -78,7 +78,7 @@ pub const APPLETS: &[Applet] = &[
     Applet::new("nohup", own::through::nohup, "run a command immune to hangups"),
     Applet::quick("nproc", own::system::nproc, "print the number of processing units"),
     Applet::new("numfmt", own::numfmt::run, "convert numbers from and to human-readable text"),
-    uutils::OD,
+    Applet::new("od", own::od::run, "dump files in octal and other formats"),
     Applet::new("paste", own::paste::run, "merge lines of files"),
     uutils::PATHCHK,
     Applet::quick("pgrep", own::pgrep::pgrep, "find processes by name"),

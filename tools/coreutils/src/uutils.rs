@@ -126,7 +126,6 @@ adapters! {
     JOIN uu_join "join" "join" "join lines of two files on a common field";
     MD5SUM uu_md5sum "md5sum" "md5sum" "print or check MD5 message digests";
     NL uu_nl "nl" "nl" "number lines";
-    OD uu_od "od" "od" "dump files in octal and other formats";
     PATHCHK uu_pathchk "pathchk" "pathchk" "check whether file names are valid or portable";
     PTX uu_ptx "ptx" "ptx" "print a permuted index of file contents";
     SHA1SUM uu_sha1sum "sha1sum" "sha1sum" "print or check SHA1 message digests";

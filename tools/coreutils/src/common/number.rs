@@ -22,6 +22,19 @@ pub(crate) fn size(text: &[u8]) -> Result<u64, NumberError> {
     u64::try_from(value.saturating_mul(factor)).map_err(|_| NumberError::Overflow)
 }
 
+/// A number as C writes it, decimal, octal or hexadecimal, and a suffix as of [`size`].
+pub(crate) fn any_base(text: &[u8]) -> Result<u64, NumberError> {
+    let n = box_text::number::strtoi(text, 0);
+    let suffix = text.get(n.len..).unwrap_or_default();
+    let factor = suffix_factor(suffix).filter(|_| n.len > 0 && !n.negative);
+    let value = u128::from(n.magnitude).saturating_mul(factor.ok_or(NumberError::Invalid)?);
+    if n.overflow {
+        Err(NumberError::Overflow)
+    } else {
+        value.try_into().map_err(|_| NumberError::Overflow)
+    }
+}
+
 /// What follows the number in a message: nothing, or why it is too large.
 pub(crate) fn reason(e: NumberError) -> &'static [u8] {
     match e {

@@ -36,6 +36,7 @@ pub(crate) mod mkdir;
 pub(crate) mod mkfifo;
 pub(crate) mod mktemp;
 pub(crate) mod numfmt;
+pub(crate) mod od;
 pub(crate) mod pager;
 pub(crate) mod paste;
 pub(crate) mod pgrep;

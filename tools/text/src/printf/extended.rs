@@ -50,6 +50,19 @@ impl LongDouble {
         Self::normal(negative, mantissa, exponent)
     }
 
+    /// A number as it lies in memory: 64 bits of mantissa, and sign and exponent.
+    pub fn from_bits(mantissa: u64, sign_exponent: u16) -> LongDouble {
+        let negative = sign_exponent >> 15 == 1;
+        let field = i32::from(sign_exponent & 0x7fff);
+        // Above the least exponent a mantissa's top bit is set, or it is no number.
+        let class = match (field, mantissa >> 63, mantissa << 1) {
+            (0x7fff, 1, 0) => Class::Infinite,
+            (0x7fff, ..) | (1.., 0, _) => Class::Nan,
+            _ => return Self::normal(negative, mantissa, field.max(1) - 16383 - 63),
+        };
+        LongDouble { negative, class, ..Self::ZERO }
+    }
+
     /// An integer, exactly.
     pub fn from_u64(value: u64) -> LongDouble {
         Self::normal(false, value, 0)

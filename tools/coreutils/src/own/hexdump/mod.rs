@@ -14,6 +14,7 @@ use box_text::printf;
 
 use crate::common::input::{self, Stop, put};
 use crate::common::{number, quote};
+use crate::own::od;
 use format::{Format, Part, What};
 
 /// What may be asked for.
@@ -58,17 +59,6 @@ const SPEC: Spec<Flag> = Spec {
     after: "",
     posix_order: false,
 };
-
-/// A number as these options take it: decimal, octal, hexadecimal, with a unit.
-fn count(text: &[u8]) -> Option<u64> {
-    let n = box_text::number::strtoi(text, 0);
-    let unit = match text.get(n.len..)? {
-        b"" => 1,
-        b"b" => 512,
-        rest => number::size(&[b"1", rest].concat()).ok()?,
-    };
-    (n.len > 0 && !n.negative).then(|| n.magnitude.saturating_mul(unit))
-}
 
 /// The formats that the letter options stand for, in the language of `-e`.
 fn letter_formats(flag: Flag) -> &'static [&'static [u8]] {
@@ -127,9 +117,9 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         Exit::FAILURE
     })?;
     let mut amount = |flag: Flag, what: &[u8]| match p.last(flag) {
-        Some(text) => count(text).map(Some).ok_or_else(|| {
-            input::failure(ctx, &[what, &quote::always(text), b": Invalid argument"])
-        }),
+        Some(text) => number::any_base(text)
+            .map(Some)
+            .map_err(|_| input::failure(ctx, &[what, &quote::always(text), b": Invalid argument"])),
         None => Ok(None),
     };
     Ok(Plan {
@@ -346,27 +336,12 @@ fn convert(out: &mut Vec<u8>, what: &What, spec: &printf::Spec, bytes: &[u8]) {
             let c = if (0x20..0x7f).contains(&bytes[0]) { bytes[0] } else { b'.' };
             printf::string(out, spec, &[c]);
         }
-        What::Char | What::Named => {
-            const NAMES: [&str; 33] = [
-                "nul", "soh", "stx", "etx", "eot", "enq", "ack", "bel", "bs", "ht", "lf", "vt",
-                "ff", "cr", "so", "si", "dle", "dc1", "dc2", "dc3", "dc4", "nak", "syn", "etb",
-                "can", "em", "sub", "esc", "fs", "gs", "rs", "us", "sp",
-            ];
-            let b = bytes[0];
-            let text = match (b, matches!(what, What::Named)) {
-                (0x7f, true) => "del".to_string(),
-                (b, true) if b < 0x20 => NAMES[usize::from(b)].to_string(),
-                (b, true) if b >= 0x80 => format!("{b:02x}"),
-                (0, _) => "\\0".to_string(),
-                (7, _) => "\\a".to_string(),
-                (8, _) => "\\b".to_string(),
-                (9, _) => "\\t".to_string(),
-                (10, _) => "\\n".to_string(),
-                (11, _) => "\\v".to_string(),
-                (12, _) => "\\f".to_string(),
-                (13, _) => "\\r".to_string(),
-                (b, _) if (0x20..0x7f).contains(&b) => char::from(b).to_string(),
-                (b, _) => format!("{b:03o}"),
+        What::Char => printf::string(out, spec, od::character(bytes[0]).as_bytes()),
+        What::Named => {
+            let text = match bytes[0] {
+                b'\n' => "lf".to_string(),
+                b if b < 0x80 => od::named(b),
+                b => format!("{b:02x}"),
             };
             printf::string(out, spec, text.as_bytes());
         }

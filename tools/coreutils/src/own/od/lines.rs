@@ -1,0 +1,202 @@
+//! Lines of `od`: bytes to addresses and fields.
+
+use box_applet::Output;
+
+use super::types::Type;
+use crate::common::input::{Stop, put};
+
+/// Output is handed on in pieces of this size.
+const PIECE: usize = 32 * 1024;
+
+/// How addresses are shown (`-A`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Radix {
+    Decimal,
+    Octal,
+    Hexadecimal,
+    None,
+}
+
+/// Addresses, and a second one in parentheses (`--traditional`), which begins at a number of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Address {
+    pub radix: Radix,
+    pub label: Option<u64>,
+}
+
+impl Address {
+    fn text(self, at: u64) -> String {
+        match self.radix {
+            Radix::Decimal => format!("{at:07}"),
+            Radix::Octal => format!("{at:07o}"),
+            Radix::Hexadecimal => format!("{at:06x}"),
+            Radix::None => String::new(),
+        }
+    }
+
+    /// Appends the address of byte number `at`, where the dump begins at number `start`.
+    pub(super) fn write(self, at: u64, start: u64, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.text(at).as_bytes());
+        if let Some(label) = self.label {
+            let radix = if self.radix == Radix::None { Radix::Octal } else { self.radix };
+            let space = if self.radix == Radix::None { "" } else { " " };
+            let text = Address { radix, ..self }.text(label + (at - start));
+            out.extend_from_slice(format!("{space}({text})").as_bytes());
+        }
+    }
+}
+
+/// A format with its place in the line: all formats take equally many columns.
+struct Column {
+    kind: Type,
+    /// Columns of a line beyond what the fields need, which stand before them in about equal parts.
+    extra: usize,
+    /// Of a type that takes one byte and nothing extra: what stands for each byte, with the space before it.
+    texts: Vec<u8>,
+}
+
+impl Column {
+    fn new(kind: Type, extra: usize) -> Column {
+        let mut texts = Vec::new();
+        if kind.size == 1 && extra == 0 {
+            (0..=255).for_each(|byte| kind.show(&[byte], false, kind.width() + 1, &mut texts));
+        }
+        Column { kind, extra, texts }
+    }
+}
+
+/// The dump: what is to be shown, and what is carried from block to block.
+pub(super) struct Dump {
+    columns: Vec<Column>,
+    /// Bytes of a line; the largest type's size divides it.
+    width: usize,
+    address: Address,
+    big_endian: bool,
+    /// Equal lines are shown by a `*`.
+    abbreviate: bool,
+    /// Where the dump begins, and where the next line does.
+    start: u64,
+    at: u64,
+    /// The last line shown, and whether a `*` follows it already.
+    previous: Vec<u8>,
+    starred: bool,
+    /// The beginning of a line.
+    pending: Vec<u8>,
+    out: Vec<u8>,
+}
+
+impl Dump {
+    /// A dump that begins at byte number `start`.
+    pub(super) fn new(types: &[Type], width: usize, address: Address, start: u64) -> Dump {
+        let columns_of = |t: &Type| (width / t.size) * (t.width() + 1);
+        let most = types.iter().map(columns_of).max().unwrap_or(0);
+        let columns = types.iter().map(|t| Column::new(*t, most - columns_of(t))).collect();
+        Dump {
+            columns,
+            width,
+            address,
+            big_endian: false,
+            abbreviate: true,
+            start,
+            at: start,
+            previous: Vec::new(),
+            starred: false,
+            pending: Vec::new(),
+            out: Vec::new(),
+        }
+    }
+
+    /// The same with bytes of numbers in the other order, and with all lines in full.
+    pub(super) fn with(self, big_endian: bool, abbreviate: bool) -> Dump {
+        Dump { big_endian, abbreviate, ..self }
+    }
+
+    /// Goes on with bytes.
+    pub(super) fn feed(&mut self, mut bytes: &[u8], out: &mut Output) -> Result<(), Stop> {
+        if !self.pending.is_empty() {
+            let (head, rest) = bytes.split_at(bytes.len().min(self.width - self.pending.len()));
+            self.pending.extend_from_slice(head);
+            bytes = rest;
+            if self.pending.len() < self.width {
+                return Ok(());
+            }
+            let line = std::mem::take(&mut self.pending);
+            self.full_line(&line, out)?;
+        }
+        let mut lines = bytes.chunks_exact(self.width);
+        lines.by_ref().try_for_each(|line| self.full_line(line, out))?;
+        self.pending.extend_from_slice(lines.remainder());
+        Ok(())
+    }
+
+    /// Shows an unfinished line and the address behind all.
+    pub(super) fn finish(mut self, out: &mut Output) -> Result<(), Stop> {
+        let end = self.at + self.pending.len() as u64;
+        if !self.pending.is_empty() {
+            let line = std::mem::take(&mut self.pending);
+            self.line(&line);
+        }
+        if self.address.radix != Radix::None || self.address.label.is_some() {
+            self.address.write(end, self.start, &mut self.out);
+            self.out.push(b'\n');
+        }
+        put(out, &self.out)
+    }
+
+    fn full_line(&mut self, bytes: &[u8], out: &mut Output) -> Result<(), Stop> {
+        if self.abbreviate && self.previous == bytes {
+            if !self.starred {
+                self.out.extend_from_slice(b"*\n");
+            }
+            self.starred = true;
+        } else {
+            self.line(bytes);
+            self.starred = false;
+            self.previous.clear();
+            self.previous.extend_from_slice(bytes);
+        }
+        self.at += bytes.len() as u64;
+        if self.out.len() >= PIECE {
+            put(out, &self.out)?;
+            self.out.clear();
+        }
+        Ok(())
+    }
+
+    /// All formats of a line's bytes, each on a line of its own; a number that is not there whole has zeros behind.
+    fn line(&mut self, bytes: &[u8]) {
+        let out = &mut self.out;
+        for (number, column) in self.columns.iter().enumerate() {
+            match number {
+                0 => self.address.write(self.at, self.start, out),
+                _ => out.resize(out.len() + self.address.text(0).len(), b' '),
+            }
+            let (kind, from) = (column.kind, out.len());
+            let fields = self.width / kind.size;
+            if column.texts.is_empty() {
+                // Columns that are left for the fields from number `n` on.
+                let left = |n: usize| column.extra * (fields - n) / fields;
+                for (n, bytes) in bytes.chunks(kind.size).enumerate() {
+                    let width = kind.width() + 1 + left(n) - left(n + 1);
+                    let mut number = [0; 16];
+                    number[..bytes.len()].copy_from_slice(bytes);
+                    kind.show(&number[..kind.size], self.big_endian, width, out);
+                }
+            } else {
+                let each = kind.width() + 1;
+                for byte in bytes {
+                    let text = &column.texts[usize::from(*byte) * each..][..each];
+                    out.extend_from_slice(text);
+                }
+            }
+            if kind.characters {
+                out.resize(from + fields * (kind.width() + 1) + column.extra, b' ');
+                let dot = |c: &u8| if matches!(c, 0x20..0x7f) { *c } else { b'.' };
+                out.extend_from_slice(b"  >");
+                out.extend(bytes.iter().map(dot));
+                out.push(b'<');
+            }
+            out.push(b'\n');
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! `od` (POSIX XCU od; GNU `-a -f -i -l -s -S -w --endian --traditional`).
+//!
+//! | file | what |
+//! |---|---|
+//! | `types` | types of `-t`, and how one number is shown |
+//! | `lines` | bytes to lines |
+
+mod lines;
+mod types;
+pub(in crate::own) use types::{character, named};
+
+use std::io::BufRead;
+
+use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::{Ctx, Exit, Output};
+use box_text::number::strtoi;
+
+use crate::common::input::{self, Stop, put};
+use crate::common::{number, quote};
+use lines::{Address, Dump, Radix};
+use types::Type;
+
+/// What may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flag {
+    AddressRadix,
+    Endian,
+    /// A letter that stands for types.
+    Format(&'static str),
+    Type,
+    OutputDuplicates,
+    ReadBytes,
+    SkipBytes,
+    Strings,
+    Traditional,
+    Width,
+}
+
+const SPEC: Spec<Flag> = Spec {
+    usage: "[OPTION]... [FILE]...\n  or:  od [-abcdfilosx]... [FILE] [[+]OFFSET[.][b]]\n  or:  od --traditional [OPTION]... [FILE] [[+]OFFSET[.][b] [+][LABEL][.][b]]",
+    about: "Write an unambiguous representation, octal numbers by default, of FILEs to\nstandard output.\n\nWith no FILE, or when FILE is -, read standard input.",
+    options: &[
+        Opt::new(
+            Flag::AddressRadix,
+            'A',
+            "address-radix",
+            "how addresses are shown: d, o, x, or n for none",
+        )
+        .takes("RADIX"),
+        Opt::long(Flag::Endian, "endian", "order of a number's bytes: big or little")
+            .takes("ORDER"),
+        Opt::new(Flag::SkipBytes, 'j', "skip-bytes", "skip BYTES input bytes first").takes("BYTES"),
+        Opt::new(Flag::ReadBytes, 'N', "read-bytes", "read at most BYTES input bytes")
+            .takes("BYTES"),
+        Opt::new(Flag::Strings, 'S', "", "print strings of at least BYTES printable characters")
+            .takes("BYTES"),
+        Opt::long(Flag::Strings, "strings", "the same; of at least 3 without BYTES")
+            .may_take("BYTES"),
+        Opt::new(Flag::Type, 't', "format", "select output formats").takes("TYPE"),
+        Opt::new(
+            Flag::OutputDuplicates,
+            'v',
+            "output-duplicates",
+            "do not write * for lines that are repeated",
+        ),
+        Opt::new(Flag::Width, 'w', "width", "write BYTES bytes in a line, 32 if none are given")
+            .may_take("BYTES"),
+        Opt::long(Flag::Traditional, "traditional", "accept arguments in the third form above"),
+        Opt::new(Flag::Format("a"), 'a', "", "same as -t a"),
+        Opt::new(Flag::Format("o1"), 'b', "", "same as -t o1"),
+        Opt::new(Flag::Format("c"), 'c', "", "same as -t c"),
+        Opt::new(Flag::Format("u2"), 'd', "", "same as -t u2"),
+        Opt::new(Flag::Format("fF"), 'f', "", "same as -t fF"),
+        Opt::new(Flag::Format("dI"), 'i', "", "same as -t dI"),
+        Opt::new(Flag::Format("dL"), 'l', "", "same as -t dL"),
+        Opt::new(Flag::Format("o2"), 'o', "", "same as -t o2"),
+        Opt::new(Flag::Format("d2"), 's', "", "same as -t d2"),
+        Opt::new(Flag::Format("x2"), 'x', "", "same as -t x2"),
+        Opt::new(Flag::Format("o2"), 'B', "", ""),
+        Opt::new(Flag::Format("u4"), 'D', "", ""),
+        Opt::new(Flag::Format("fD"), 'e', "", ""),
+        Opt::new(Flag::Format("fD"), 'F', "", ""),
+        Opt::new(Flag::Format("x2"), 'h', "", ""),
+        Opt::new(Flag::Format("x4"), 'H', "", ""),
+        Opt::new(Flag::Format("dL"), 'I', "", ""),
+        Opt::new(Flag::Format("dL"), 'L', "", ""),
+        Opt::new(Flag::Format("o4"), 'O', "", ""),
+        Opt::new(Flag::Format("x4"), 'X', "", ""),
+    ],
+    after: "TYPE is one or more of: a (named character, without its high bit), c (character or\nbackslash escape), d[SIZE] (signed decimal), f[SIZE] (floating point), o[SIZE] (octal),\nu[SIZE] (unsigned decimal), x[SIZE] (hexadecimal), each with z behind it to show\nprintable characters at the end of its line.  SIZE is a number of bytes, or C, S, I, L\nfor char, short, int, long; for f it is F, D, L for float, double, long double.",
+    posix_order: false,
+};
+
+struct Plan {
+    types: Vec<Type>,
+    address: Address,
+    big_endian: bool,
+    abbreviate: bool,
+    skip: u64,
+    limit: Option<u64>,
+    /// `-S`: the shortest string.
+    strings: Option<usize>,
+    width: usize,
+    files: Vec<Vec<u8>>,
+}
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+    plan(ctx, args).and_then(|plan| dump(ctx, &plan)).unwrap_or_else(|exit| exit)
+}
+
+fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let (operands, offset, label) = operands(ctx, &p)?;
+    let mut refuse = |text: Vec<u8>| input::failure(ctx, &[&text]);
+    let radix = match p.last(Flag::AddressRadix).map(|word| word.first()) {
+        None | Some(Some(b'o')) => Radix::Octal,
+        Some(Some(b'd')) => Radix::Decimal,
+        Some(Some(b'x')) => Radix::Hexadecimal,
+        Some(Some(b'n')) => Radix::None,
+        Some(letter) => {
+            let start = &b"invalid output address radix '"[..];
+            let end = b"'; it must be one character from [doxn]";
+            let shown = letter.map_or(&[][..], std::slice::from_ref);
+            return Err(refuse([start, shown, end].concat()));
+        }
+    };
+    let types = formats(&p).map_err(&mut refuse)?;
+    let mut amount = |flag: Flag, name: &str| match p.last(flag) {
+        Some(text) => amount(text, name).map(Some).map_err(&mut refuse),
+        None => Ok(None),
+    };
+    let skip = amount(Flag::SkipBytes, "-j")?;
+    let limit = amount(Flag::ReadBytes, "-N")?;
+    let strings = match amount(Flag::Strings, "-S")? {
+        None => p.has(Flag::Strings).then_some(3),
+        given => given,
+    };
+    if strings.is_some() && p.options.iter().any(|(f, _)| matches!(f, Flag::Format(_) | Flag::Type))
+    {
+        return Err(refuse(b"no type may be specified when dumping strings".to_vec()));
+    }
+    let wanted = match amount(Flag::Width, "-w")? {
+        None => p.has(Flag::Width).then_some(32),
+        given => given,
+    };
+    let unit = types.iter().map(|t| t.size).max().unwrap_or(1);
+    // No line is longer: what it takes to show one is kept in memory.
+    let wanted = wanted.map(|n| usize::try_from(n).unwrap_or(usize::MAX).min(1 << 24));
+    let width = wanted.unwrap_or(16);
+    let fits = width > 0 && width % unit == 0;
+    if !fits {
+        ctx.error(format_args!("warning: invalid width {width}; using {unit} instead"));
+    }
+    Ok(Plan {
+        types,
+        address: Address { radix, label },
+        big_endian: endian(ctx, &p)?,
+        abbreviate: !p.has(Flag::OutputDuplicates),
+        skip: offset.or(skip).unwrap_or(0),
+        limit,
+        strings: strings.map(|n| usize::try_from(n).unwrap_or(usize::MAX)),
+        width: if fits { width } else { unit },
+        files: input::or_stdin(operands),
+    })
+}
+
+/// The types asked for, in their order.
+fn formats(p: &Parsed<Flag>) -> Result<Vec<Type>, Vec<u8>> {
+    let mut all = Vec::new();
+    for (flag, value) in &p.options {
+        match flag {
+            Flag::Format(text) => all.extend(types::parse(text.as_bytes())?),
+            Flag::Type => all.extend(types::parse(value.as_deref().unwrap_or_default())?),
+            _ => {}
+        }
+    }
+    if all.is_empty() { types::parse(b"o2") } else { Ok(all) }
+}
+
+fn endian(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<bool, Exit> {
+    match p.last(Flag::Endian) {
+        None => Ok(false),
+        Some(word) if !word.is_empty() && b"little".starts_with(word) => Ok(false),
+        Some(word) if !word.is_empty() && b"big".starts_with(word) => Ok(true),
+        Some(word) => {
+            let shown = quote::always(word);
+            let valid = b" for '--endian'\nValid arguments are:\n  - 'little'\n  - 'big'";
+            Err(input::usage_error(ctx, &[b"invalid argument ", &shown, valid]))
+        }
+    }
+}
+
+/// The number in an option's argument: decimal, octal or hexadecimal, with a unit; or what is wrong with it.
+fn amount(text: &[u8], option: &str) -> Result<u64, Vec<u8>> {
+    let option = option.as_bytes();
+    match number::any_base(text) {
+        Ok(n) => Ok(n),
+        Err(number::NumberError::Overflow) => {
+            Err([option, b" argument ", &quote::always(text), b" too large"].concat())
+        }
+        Err(number::NumberError::Invalid) => {
+            let what: &[u8] = match text.first() {
+                Some(c) if c.is_ascii_digit() => b"invalid suffix in ",
+                _ => b"invalid ",
+            };
+            Err([what, option, b" argument ", &quote::always(text)].concat())
+        }
+    }
+}
+
+/// The files, the offset and the label among the operands.
+type Operands = (Vec<Vec<u8>>, Option<u64>, Option<u64>);
+
+/// What the operands mean: options that POSIX has not before 1992 leave only files.
+fn operands(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Operands, Exit> {
+    let traditional = p.has(Flag::Traditional);
+    let modern = [
+        Flag::AddressRadix,
+        Flag::ReadBytes,
+        Flag::SkipBytes,
+        Flag::Strings,
+        Flag::Type,
+        Flag::Width,
+    ];
+    let files = p.operands.clone();
+    if modern.iter().any(|flag| p.has(*flag)) && !traditional {
+        return Ok((files, None, None));
+    }
+    let plus = |word: &[u8]| traditional || word.starts_with(b"+");
+    let digit = |word: &[u8]| word.first().is_some_and(u8::is_ascii_digit);
+    match files.as_slice() {
+        [only] if plus(only) => {
+            if let Some(skip) = old_offset(only) {
+                return Ok((Vec::new(), Some(skip), None));
+            }
+        }
+        [first, second] if plus(second) || digit(second) => {
+            if let Some(number) = old_offset(second) {
+                return Ok(match old_offset(first).filter(|_| traditional) {
+                    Some(skip) => (Vec::new(), Some(skip), Some(number)),
+                    None => (vec![first.clone()], Some(number), None),
+                });
+            }
+        }
+        [file, skip, label] if traditional => {
+            if let (Some(skip), Some(label)) = (old_offset(skip), old_offset(label)) {
+                return Ok((vec![file.clone()], Some(skip), Some(label)));
+            }
+        }
+        _ => {}
+    }
+    if traditional && files.len() > 1 {
+        ctx.error_bytes(&[b"extra operand ", &quote::always(&files[1])]);
+        return Err(input::usage_error(ctx, &[b"compatibility mode supports at most one file"]));
+    }
+    Ok((files, None, None))
+}
+
+/// `[+]NUMBER[.][b|B]`: octal, decimal before a point, hexadecimal behind `0x`; `b` are 512 bytes, `B` 1024.
+fn old_offset(word: &[u8]) -> Option<u64> {
+    let word = word.strip_prefix(b"+").unwrap_or(word);
+    let hexadecimal = word.starts_with(b"0x") || word.starts_with(b"0X");
+    let base = match word.contains(&b'.') {
+        _ if hexadecimal => 16,
+        true => 10,
+        false => 8,
+    };
+    let n = strtoi(word, base);
+    let rest = word.get(n.len..)?;
+    let unit = match rest.strip_prefix(b".").unwrap_or(rest) {
+        b"" => 1,
+        b"b" => 512,
+        b"B" => 1024,
+        _ => return None,
+    };
+    if n.len == 0 || n.negative { None } else { n.magnitude.checked_mul(unit) }
+}
+
+fn dump(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<Exit, Exit> {
+    let mut window =
+        Window { skip: plan.skip, left: plan.limit.unwrap_or(u64::MAX), opened: false };
+    let mut exit = Exit::SUCCESS;
+    let shown = match plan.strings {
+        Some(least) => {
+            let mut strings = Strings { least, plan, at: plan.skip, text: Vec::new() };
+            window.each(ctx, &plan.files, &mut exit, |b, out| strings.feed(b, out))?;
+            let whole = window.left > 0;
+            if whole { Ok(()) } else { strings.end(&mut ctx.stdout) }
+        }
+        None => {
+            let dump = Dump::new(&plan.types, plan.width, plan.address, plan.skip);
+            let mut dump = dump.with(plan.big_endian, plan.abbreviate);
+            window.each(ctx, &plan.files, &mut exit, |b, out| dump.feed(b, out))?;
+            if window.opened && window.skip == 0 { dump.finish(&mut ctx.stdout) } else { Ok(()) }
+        }
+    };
+    shown.map_err(|_| Exit::FAILURE)?;
+    if window.opened && window.skip > 0 {
+        exit = input::failure(ctx, &[b"cannot skip past end of combined input"]);
+    }
+    Ok(exit)
+}
+
+/// The part of all files together that is looked at.
+struct Window {
+    /// Bytes that are still to be left out.
+    skip: u64,
+    /// Bytes that are still wanted.
+    left: u64,
+    /// Whether there was a file at all.
+    opened: bool,
+}
+
+impl Window {
+    /// Calls `f` with what is wanted of the files.
+    fn each(
+        &mut self,
+        ctx: &mut Ctx<'_>,
+        files: &[Vec<u8>],
+        exit: &mut Exit,
+        mut f: impl FnMut(&[u8], &mut Output) -> Result<(), Stop>,
+    ) -> Result<(), Exit> {
+        for file in files {
+            if self.left == 0 && self.skip == 0 && self.opened {
+                break;
+            }
+            let read = input::for_each_file(ctx, std::slice::from_ref(file), |reader, out| {
+                self.opened = true;
+                self.file(reader, |bytes| f(bytes, out))
+            });
+            if read != Exit::SUCCESS {
+                *exit = read;
+            }
+        }
+        Ok(())
+    }
+
+    fn file(
+        &mut self,
+        reader: &mut impl BufRead,
+        mut f: impl FnMut(&[u8]) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let part =
+            |n: u64, bytes: &[u8]| usize::try_from(n).map_or(bytes.len(), |n| n.min(bytes.len()));
+        if self.skip == 0 && self.left == 0 {
+            return Ok(());
+        }
+        input::for_each_block(reader, |block| {
+            let skipped = part(self.skip, block);
+            self.skip -= skipped as u64;
+            let rest = &block[skipped..];
+            let wanted = part(self.left, rest);
+            self.left -= wanted as u64;
+            f(&rest[..wanted])?;
+            Ok((skipped + wanted, self.skip > 0 || self.left > 0))
+        })
+    }
+}
+
+/// `-S`: runs of printable characters that a NUL ends.
+struct Strings<'a> {
+    least: usize,
+    plan: &'a Plan,
+    at: u64,
+    text: Vec<u8>,
+}
+
+impl Strings<'_> {
+    fn feed(&mut self, bytes: &[u8], out: &mut Output) -> Result<(), Stop> {
+        for byte in bytes {
+            match byte {
+                0x20..0x7f => self.text.push(*byte),
+                0 => self.end(out)?,
+                _ => self.text.clear(),
+            }
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    /// Shows the text before here if it is long enough.
+    fn end(&mut self, out: &mut Output) -> Result<(), Stop> {
+        if self.text.len() >= self.least {
+            let mut line = Vec::new();
+            let start = self.at - self.text.len() as u64;
+            self.plan.address.write(start, self.plan.skip, &mut line);
+            if !line.is_empty() {
+                line.push(b' ');
+            }
+            put(out, &[&line, &*self.text, b"\n"].concat())?;
+        }
+        self.text.clear();
+        Ok(())
+    }
+}
