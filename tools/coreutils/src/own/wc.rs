@@ -242,22 +242,8 @@ fn count(reader: &mut input::In<'_>, show: Show, c: &mut Counts) -> Result<(), S
     Ok(())
 }
 
-/// What a byte is to words: 0 separates, 1 belongs to a word, 2 neither begins nor ends one.
-const CLASS: [u8; 256] = {
-    let mut t = [2u8; 256];
-    let mut i = 0x21;
-    while i < 0x7f {
-        t[i] = 1;
-        i += 1;
-    }
-    let mut i = 9;
-    while i <= 13 {
-        t[i] = 0;
-        i += 1;
-    }
-    t[b' ' as usize] = 0;
-    t
-};
+/// Bytes that are looked at together: with steps of one byte each, counts of them fit into a byte.
+const GROUP: usize = 128;
 
 fn plain(block: &[u8], show: Show, c: &mut Counts, state: &mut State) {
     if !show.words {
@@ -266,17 +252,46 @@ fn plain(block: &[u8], show: Show, c: &mut Counts, state: &mut State) {
         }
         return;
     }
-    let mut in_word = state.in_word;
-    let (mut words, mut lines) = (0u64, 0u64);
-    for &b in block {
-        let class = CLASS[usize::from(b)];
-        words += u64::from(in_word && class == 0);
-        in_word = class == 1 || in_word && class == 2;
-        lines += u64::from(b == b'\n');
+    let Some((first, _)) = block.split_first() else { return };
+    by_bytes(std::slice::from_ref(first), c, state);
+    // Each byte with the one before it: where neither is neutral, a word ends at a separator after something else.
+    let pairs = block.chunks(GROUP).zip(block[1..].chunks(GROUP));
+    for (before, bytes) in pairs {
+        let (mut ends, mut lines, mut neutral) = (0u8, 0u8, 0u8);
+        for (before, byte) in before.iter().zip(bytes) {
+            ends += u8::from(separates(*byte) & !separates(*before));
+            lines += u8::from(*byte == b'\n');
+            neutral |= u8::from(is_neutral(*before) | is_neutral(*byte));
+        }
+        if neutral != 0 {
+            by_bytes(bytes, c, state);
+            continue;
+        }
+        c.words += u64::from(ends);
+        c.lines += u64::from(lines);
+        state.in_word = bytes.last().is_some_and(|last| !separates(*last));
     }
-    state.in_word = in_word;
-    c.words += words;
-    c.lines += lines;
+}
+
+fn separates(byte: u8) -> bool {
+    (byte == b' ') | (byte.wrapping_sub(b'\t') < 5)
+}
+
+/// Whether a byte neither begins nor ends a word: what is not printable.
+fn is_neutral(byte: u8) -> bool {
+    !separates(byte) & (byte.wrapping_sub(0x21) >= 0x5e)
+}
+
+fn by_bytes(bytes: &[u8], c: &mut Counts, state: &mut State) {
+    for byte in bytes {
+        if separates(*byte) {
+            c.words += u64::from(state.in_word);
+            c.lines += u64::from(*byte == b'\n');
+            state.in_word = false;
+        } else if !is_neutral(*byte) {
+            state.in_word = true;
+        }
+    }
 }
 
 /// Counts where characters matter: UTF-8, display width.
