@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use super::{Native, fail, natives};
 use crate::lang::ast::BinOp;
-use crate::value::{Items, Map, Result, Value, compare, equal, into_vec, type_error, type_error2};
+use crate::value::{
+    Items, Map, Result, Value, compare, elements, equal, into_vec, type_error, type_error2,
+};
 
 /// Longest text that repetition may give, jq's bound.
 const MAX_TEXT: f64 = i32::MAX as f64;
@@ -158,13 +160,5 @@ fn modulo(a: Value, b: Value) -> Result<Value> {
 
 /// `add`
 fn sum(v: Value) -> Result<Value> {
-    match v {
-        Value::Arr(items) => into_vec(items).into_iter().try_fold(Value::Null, add),
-        Value::Obj(o) => o.iter().map(|(_, v)| v.clone()).try_fold(Value::Null, add),
-        other => Err(Value::str(format!(
-            "Cannot iterate over {} ({})",
-            other.type_name(),
-            crate::value::cut(&other, 14)
-        ))),
-    }
+    elements(v)?.into_iter().try_fold(Value::Null, add)
 }

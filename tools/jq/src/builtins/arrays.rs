@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use super::{Native, arith, fail, natives, take};
 use crate::value::{
-    Result, Value, compare, compare_total, cut, equal, index, into_vec, type_error, type_error2,
+    Result, Value, compare, compare_total, elements, equal, index, into_vec, type_error,
+    type_error2,
 };
 
 /// The functions of this file.
@@ -112,17 +113,7 @@ fn extreme(values: Value, keys: Value, wanted: Ordering) -> Result<Value> {
 }
 
 fn flatten(v: Value, depth: f64) -> Result<Value> {
-    let top = match v {
-        Value::Arr(a) => into_vec(a),
-        Value::Obj(o) => o.iter().map(|(_, v)| v.clone()).collect(),
-        other => {
-            return fail(format!(
-                "Cannot iterate over {} ({})",
-                other.type_name(),
-                cut(&other, 14)
-            ));
-        }
-    };
+    let top = elements(v)?;
     let mut out = Vec::new();
     let mut open = vec![top.into_iter()];
     while let Some(items) = open.last_mut() {
@@ -175,17 +166,7 @@ fn search(v: Value, target: Value) -> Result<Value> {
 }
 
 fn join(v: Value, separator: Value) -> Result<Value> {
-    let items = match v {
-        Value::Arr(a) => into_vec(a),
-        Value::Obj(o) => o.iter().map(|(_, v)| v.clone()).collect(),
-        other => {
-            return fail(format!(
-                "Cannot iterate over {} ({})",
-                other.type_name(),
-                cut(&other, 14)
-            ));
-        }
-    };
+    let items = elements(v)?;
     let mut out = Value::Null;
     for item in items {
         let head = match out {

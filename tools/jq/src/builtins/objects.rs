@@ -5,7 +5,8 @@ use std::rc::Rc;
 use super::{Native, fail, natives, take};
 use crate::json;
 use crate::value::{
-    Map, Result, Str, Value, cut, delete_paths, equal, has, set_path, type_error, type_error2,
+    Map, Result, Str, Value, cut, delete_paths, equal, has, not_iterable, set_path, type_error,
+    type_error2,
 };
 
 /// The functions of this file.
@@ -104,9 +105,7 @@ fn from_entries(v: Value) -> Result<Value> {
     let entries: Vec<&Value> = match &v {
         Value::Arr(a) => a.iter().collect(),
         Value::Obj(o) => o.iter().map(|(_, v)| v).collect(),
-        other => {
-            return fail(format!("Cannot iterate over {} ({})", other.type_name(), cut(other, 14)));
-        }
+        other => return Err(not_iterable(other)),
     };
     let mut out = Map::with_capacity(entries.len());
     for e in entries {

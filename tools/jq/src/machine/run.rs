@@ -8,7 +8,8 @@ use super::stack::{Closure, Frame, Kind, NONE, Stacks, Walk};
 use super::track::Track;
 use crate::builtins::{self, Host};
 use crate::value::{
-    Items, Map, Value, cut, delete_paths, get_path, index, set_path, slice_key, take_path,
+    Items, Map, Value, cut, delete_paths, get_path, index, not_iterable, set_path, slice_key,
+    take_path,
 };
 
 /// Why an instruction does not lead to the next one.
@@ -369,11 +370,7 @@ impl<'p> Machine<'p> {
             Value::Arr(items) => s.fork(Kind::Array { items, next: 0, pc }),
             Value::Obj(map) => s.fork(Kind::Object { map, next: 0, pc }),
             _ if opt => {}
-            other => {
-                let message =
-                    format!("Cannot iterate over {} ({})", other.type_name(), cut(&other, 14));
-                return Err(Value::str(message).into());
-            }
+            other => return Err(not_iterable(&other).into()),
         }
         Err(Leave::Back)
     }

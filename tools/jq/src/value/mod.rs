@@ -220,6 +220,20 @@ pub fn into_vec(a: Rc<Items>) -> Vec<Value> {
     }
 }
 
+/// The elements of an array or the values of an object.
+pub fn elements(v: Value) -> Result<Vec<Value>> {
+    match v {
+        Value::Arr(a) => Ok(into_vec(a)),
+        Value::Obj(o) => Ok(o.iter().map(|(_, v)| v.clone()).collect()),
+        other => Err(not_iterable(&other)),
+    }
+}
+
+/// jq's error about a value that has no elements.
+pub fn not_iterable(v: &Value) -> Value {
+    Value::str(format!("Cannot iterate over {} ({})", v.type_name(), cut(v, 14)))
+}
+
 /// Nesting from which on drops are queued instead of nested.
 const DROP_DEPTH: u32 = 200;
 

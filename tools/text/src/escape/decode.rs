@@ -59,6 +59,20 @@ pub fn ansi_c(text: &[u8]) -> Vec<u8> {
     decode(text, Dialect::AnsiC).bytes
 }
 
+/// The control character that C writes as a backslash and this letter (ISO C 6.4.4.4).
+pub fn named(letter: u8) -> Option<u8> {
+    Some(match letter {
+        b'a' => 7,
+        b'b' => 8,
+        b'f' => 12,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'v' => 11,
+        _ => return None,
+    })
+}
+
 /// Decodes one escape, given what follows its backslash; returns how much it took.
 fn escape(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
     let Some(&byte) = rest.first() else {
@@ -66,21 +80,17 @@ fn escape(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
         return 0;
     };
     let plain = match byte {
-        b'a' => 7,
-        b'b' => 8,
         b'e' | b'E' => 0x1b,
-        b'f' => 0x0c,
-        b'n' => b'\n',
-        b'r' => b'\r',
-        b't' => b'\t',
-        b'v' => 0x0b,
         b'\\' => b'\\',
         b'\'' | b'"' | b'?' if matches!(dialect, Dialect::AnsiC | Dialect::Format) => byte,
         b'0'..=b'7' => return octal(rest, dialect, out),
         b'x' => return hex(rest, dialect, out),
         b'u' | b'U' => return unicode(rest, dialect, out),
         b'c' => return control(rest, dialect, out),
-        _ => return keep(byte, out),
+        _ => match named(byte) {
+            Some(control) => control,
+            None => return keep(byte, out),
+        },
     };
     out.bytes.push(plain);
     1

@@ -4,6 +4,7 @@ use super::ast::Look;
 use super::class::decode;
 use super::error::RegexError;
 use super::options::Rules;
+use crate::escape::named;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
@@ -135,13 +136,6 @@ impl Lexer<'_> {
     /// and is consumed already.
     pub(super) fn awk_escape(&mut self, c: u8) -> Option<u8> {
         Some(match c {
-            b'a' => 7,
-            b'b' => 8,
-            b'f' => 12,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'v' => 11,
             b'0'..=b'7' => {
                 let mut value = u32::from(c - b'0');
                 for _ in 0..2 {
@@ -164,7 +158,7 @@ impl Lexer<'_> {
                 }
                 (value? & 0xFF) as u8
             }
-            _ => return None,
+            _ => return named(c),
         })
     }
 }

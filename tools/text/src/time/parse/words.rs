@@ -1,5 +1,7 @@
 //! Names of months, days, units and zones in date strings.
 
+use crate::time::civil::{DAYS, MONTHS};
+
 /// What a word means.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Word {
@@ -37,23 +39,6 @@ pub(super) enum Unit {
     Minute,
     Second,
 }
-
-const MONTHS: [&str; 12] = [
-    "JANUARY",
-    "FEBRUARY",
-    "MARCH",
-    "APRIL",
-    "MAY",
-    "JUNE",
-    "JULY",
-    "AUGUST",
-    "SEPTEMBER",
-    "OCTOBER",
-    "NOVEMBER",
-    "DECEMBER",
-];
-const DAYS: [&str; 7] =
-    ["SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY"];
 
 const UNITS: [(&str, Unit); 10] = [
     ("YEAR", Unit::Year),
@@ -152,9 +137,11 @@ const ZONES: [(&str, i64, bool); 54] = [
 fn month_or_day(word: &str) -> Option<Word> {
     // Three letters suffice, with or without a period.
     let short = word.len() == 3 || word.len() == 4 && word.ends_with('.');
-    let find = |names: &[&str]| {
-        names.iter().position(|n| if short { n[..3] == word[..3] } else { *n == word })
+    let is_word = |name: &&str| match short {
+        true => name[..3].eq_ignore_ascii_case(&word[..3]),
+        false => name.eq_ignore_ascii_case(word),
     };
+    let find = |names: &[&str]| names.iter().position(is_word);
     if let Some(i) = find(&MONTHS) {
         return Some(Word::Month(i as i64 + 1));
     }
