@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::rc::Rc;
 
-use box_applet::{Ctx, Exit, Input, Output, Sink, Source as Stream};
+use box_applet::{Ctx, Ended, Exit, Input, Output, Sink, Source as Stream};
 use box_sys::{path, strerror};
 use sh_exec::budget::Limits;
 use sh_exec::io::{Desc, FdTable, Memory, OpenFile};
@@ -18,13 +18,13 @@ use crate::options::{Invocation, List, Source, Wrong, parse};
 const BUDGET: &[u8] = b"BOX_BUDGET";
 
 /// The applet `bash`.
-pub fn bash(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    run(ctx, args, false)
+pub fn bash(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    Ok(run(ctx, args, false))
 }
 
 /// The applet `sh`: the same in POSIX mode.
-pub fn sh(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    run(ctx, args, true)
+pub fn sh(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    Ok(run(ctx, args, true))
 }
 
 fn exit(status: i32) -> Exit {

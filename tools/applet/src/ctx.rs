@@ -25,6 +25,9 @@ impl Exit {
     pub const SIGPIPE: Exit = Exit(141);
 }
 
+/// How an applet ends: with a status either way. `Err` is an end by `?`, where there is nothing more to do.
+pub type Ended = Result<Exit, Exit>;
+
 /// Everything an applet may see and do.
 pub struct Ctx<'a> {
     /// The name it was called by, for messages (base name of `argv[0]`).
@@ -81,7 +84,8 @@ impl Ctx<'_> {
 
     /// Flushes standard output. A closed pipe gives [`Exit::SIGPIPE`] silently, any other
     /// failure a `write error` message and status 1; without failure `exit` is kept.
-    pub fn finish(&mut self, exit: Exit) -> Exit {
+    pub fn finish(&mut self, ended: Ended) -> Exit {
+        let exit = ended.unwrap_or_else(|exit| exit);
         let flushed = self.stdout.flush();
         self.stdin.give_back();
         match self.stdout.take_error().map_or(flushed, Err) {

@@ -13,7 +13,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `ctx` | [`Ctx`], [`Exit`], diagnostics |
+//! | `ctx` | [`Ctx`], [`Exit`], [`Ended`], diagnostics |
 //! | `stream` | [`Input`], [`Output`]: descriptors or memory behind `Read`/`Write` |
 //! | `opts` | options declared once: parsing as `getopt_long(3)`, usage text, `--help` |
 //! | `table` | [`Applet`], [`Table`]: lookup by name |
@@ -33,7 +33,7 @@ pub mod program;
 mod stream;
 mod table;
 
-pub use ctx::{Ctx, Exit};
+pub use ctx::{Ctx, Ended, Exit};
 pub use env::Env;
 pub use inherit::inherit;
 pub use stream::{Input, Output, Sink, Source};

@@ -1,12 +1,12 @@
 //! The table of applets: one explicit sorted list, no registration.
 
-use crate::{Ctx, Exit};
+use crate::{Ctx, Ended};
 
 /// How an applet is run.
 #[derive(Clone, Copy)]
 pub enum Run {
     /// Our contract: everything through [`Ctx`].
-    Ctx(fn(&mut Ctx<'_>, &[Vec<u8>]) -> Exit),
+    Ctx(fn(&mut Ctx<'_>, &[Vec<u8>]) -> Ended),
     /// Uses `std`'s global streams, environment and directory: only in a process of its own.
     /// Takes `argv` with `argv[0]`, returns the exit status.
     Globals(fn(Vec<std::ffi::OsString>) -> i32),
@@ -28,7 +28,7 @@ impl Applet {
     /// A tool of ours that runs as a process.
     pub const fn new(
         name: &'static str,
-        run: fn(&mut Ctx<'_>, &[Vec<u8>]) -> Exit,
+        run: fn(&mut Ctx<'_>, &[Vec<u8>]) -> Ended,
         summary: &'static str,
     ) -> Applet {
         Applet { name, run: Run::Ctx(run), quick: false, summary }
@@ -37,7 +37,7 @@ impl Applet {
     /// A small tool of ours that the shell may call in-process.
     pub const fn quick(
         name: &'static str,
-        run: fn(&mut Ctx<'_>, &[Vec<u8>]) -> Exit,
+        run: fn(&mut Ctx<'_>, &[Vec<u8>]) -> Ended,
         summary: &'static str,
     ) -> Applet {
         Applet { name, run: Run::Ctx(run), quick: true, summary }

@@ -10,31 +10,28 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use box_applet::{Ctx, Exit, Output, Sink};
+use box_applet::{Ctx, Ended, Exit, Output, Sink};
 use box_sys::{Kind, meta};
 
 use self::options::Job;
 use crate::codec::Format;
 
 /// Runs one of the commands.
-pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let (job, operands) = match options::parse(ctx, args) {
-        Ok(parsed) => parsed,
-        Err(exit) => return exit,
-    };
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let (job, operands) = options::parse(ctx, args)?;
     if job.list && job.format == Format::Gzip {
         let _ = writeln!(
             ctx.stdout,
             "         compressed        uncompressed  ratio uncompressed_name"
         );
     }
-    match job.output.clone() {
+    Ok(match job.output.clone() {
         Some(output) if output != b"-" && !job.test && !job.list => {
             into(ctx, job, &operands, &output)
         }
         Some(_) => each(ctx, &Job { to_stdout: true, ..job }, &operands),
         None => each(ctx, &job, &operands),
-    }
+    })
 }
 
 /// All operands one after another into one file.

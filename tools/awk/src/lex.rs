@@ -2,6 +2,7 @@
 //!
 //! Several sources (`-f a -f b`) are read one after the other; each ends with a newline.
 
+use box_text::escape::named;
 use box_text::number::{decimal_prefix, utf8_len};
 
 use crate::builtin::Builtin;
@@ -439,13 +440,6 @@ pub fn escape(text: &[u8], out: &mut Vec<u8>) -> (usize, Option<String>) {
         return (0, None);
     };
     let simple = match c {
-        b'n' => b'\n',
-        b't' => b'\t',
-        b'r' => b'\r',
-        b'a' => 0x07,
-        b'b' => 0x08,
-        b'f' => 0x0c,
-        b'v' => 0x0b,
         b'\\' | b'"' => c,
         // A continued line.
         b'\n' => return (1, None),
@@ -476,6 +470,7 @@ pub fn escape(text: &[u8], out: &mut Vec<u8>) -> (usize, Option<String>) {
             out.push(b'u');
             return (1, None);
         }
+        _ if named(c).is_some() => named(c).unwrap_or(c),
         _ => {
             // A whole character, so that a warning shows it.
             let len = utf8_len(text).max(1);

@@ -40,7 +40,7 @@ mod vm;
 use std::collections::HashSet;
 use std::io::Write;
 
-use box_applet::{Applet, Ctx, Exit};
+use box_applet::{Applet, Ctx, Ended, Exit};
 
 /// The applets of this crate, sorted by name.
 pub const APPLETS: &[Applet] = &[
@@ -51,16 +51,13 @@ pub const APPLETS: &[Applet] = &[
 ];
 
 /// Reads the program, compiles it, runs it.
-pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let job = match cli::read(ctx, args) {
-        Ok(job) => job,
-        Err(exit) => return exit,
-    };
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let job = cli::read(ctx, args)?;
     let parsed = match parse::parse(&job.sources, job.settings.traditional) {
         Ok(parsed) => parsed,
         Err(e) => {
             complain(ctx, &job.sources, &e);
-            return Exit(e.status);
+            return Ok(Exit(e.status));
         }
     };
     // Each is said once.
@@ -77,9 +74,9 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     code.sources = job.sources.into_iter().map(|s| s.name).collect();
     if let Err(e) = code.patterns.iter().try_for_each(|p| vm::check_pattern(p, job.settings.utf8)) {
         ctx.error(format_args!("error: {e}"));
-        return Exit::FAILURE;
+        return Ok(Exit::FAILURE);
     }
-    Exit(vm::Machine::new(ctx, code, job.settings).run())
+    Ok(Exit(vm::Machine::new(ctx, code, job.settings).run()))
 }
 
 /// `cmd. line:3: ` or `FILE:3: `.

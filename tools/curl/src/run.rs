@@ -4,7 +4,7 @@ use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::cookies::Jar;
 use crate::data::{Body, Piece};
@@ -23,8 +23,8 @@ use crate::write_out;
 pub(crate) const VERSION: &str = "8.11.1";
 
 /// Runs `curl`.
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    with(ctx, args, &mut Node::default())
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    Ok(with(ctx, args, &mut Node::default()))
 }
 
 /// The same with any host.

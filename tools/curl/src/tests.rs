@@ -93,7 +93,7 @@ pub(crate) fn applet(
     };
     let args: Vec<Vec<u8>> = line.iter().map(|a| a.as_bytes().to_vec()).collect();
     let exit = with(&mut ctx, &args, &mut host);
-    let exit = ctx.finish(exit);
+    let exit = ctx.finish(Ok(exit));
     let err = String::from_utf8_lossy(&err.borrow()).into_owned();
     Ran { status: exit.0, out: String::new(), err, host }
 }

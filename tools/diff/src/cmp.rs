@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 /// The options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,23 +37,20 @@ const SPEC: Spec<Flag> = Spec {
 };
 
 /// Runs `cmp`.
-pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let parsed = match SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
-        Ok(p) => p,
-        Err(exit) => return exit,
-    };
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let parsed = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
     let mut operands = parsed.operands.clone();
     if operands.is_empty() {
         ctx.error("missing operand after 'cmp'");
         let _ = ctx.stderr.write_all(b"cmp: Try 'cmp --help' for more information.\n");
-        return Exit::USAGE;
+        return Ok(Exit::USAGE);
     }
     if operands.len() == 1 {
         operands.push(b"-".to_vec());
     }
     let Some((skip, limit)) = part(&parsed, &operands) else {
         ctx.error("invalid number");
-        return Exit::USAGE;
+        return Ok(Exit::USAGE);
     };
     let mut data = Vec::new();
     for name in &operands[..2] {
@@ -69,7 +66,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 if !parsed.has(Flag::Quiet) {
                     ctx.io_error(name, &e);
                 }
-                return Exit::USAGE;
+                return Ok(Exit::USAGE);
             }
         }
     }
@@ -83,10 +80,10 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         all: parsed.has(Flag::Verbose),
         bytes: parsed.has(Flag::PrintBytes),
     };
-    match compare(ctx, &operands, &a, &b, mode) {
+    Ok(match compare(ctx, &operands, &a, &b, mode) {
         Ok(exit) => exit,
         Err(_) => Exit::USAGE,
-    }
+    })
 }
 
 /// How many bytes of each file are left out at first, and how many are compared; `None` for what is no number.

@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::ops::Range;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::diff::compare::{Change, Equality, changes, lines};
 
@@ -108,28 +108,22 @@ struct Block {
 type Lines<'a> = [Vec<&'a [u8]>; 3];
 
 /// Runs `diff3`.
-pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let parsed = match SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
-        Ok(p) => p,
-        Err(exit) => return exit,
-    };
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let parsed = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
     let labels: Vec<Vec<u8>> = parsed.all(Flag::Label).map(<[u8]>::to_vec).collect();
     if labels.len() > 3 {
-        return usage(ctx, &[b"too many file label options"]);
+        return Ok(usage(ctx, &[b"too many file label options"]));
     }
     let Some(options) = options(&parsed, labels.len()) else {
-        return usage(ctx, &[b"incompatible options"]);
+        return Ok(usage(ctx, &[b"incompatible options"]));
     };
     let names = match parsed.operands.as_slice() {
         [mine, old, yours] => [mine, old, yours],
-        [] => return usage(ctx, &[b"missing operand after 'diff3'"]),
-        [_, _, _, extra, ..] => return usage(ctx, &[b"extra operand '", extra, b"'"]),
-        [.., last] => return usage(ctx, &[b"missing operand after '", last, b"'"]),
+        [] => return Ok(usage(ctx, &[b"missing operand after 'diff3'"])),
+        [_, _, _, extra, ..] => return Ok(usage(ctx, &[b"extra operand '", extra, b"'"])),
+        [.., last] => return Ok(usage(ctx, &[b"missing operand after '", last, b"'"])),
     };
-    let texts = match read(ctx, names, parsed.has(Flag::Text)) {
-        Ok(texts) => texts,
-        Err(exit) => return exit,
-    };
+    let texts = read(ctx, names, parsed.has(Flag::Text))?;
     let label = |i: usize| labels.get(i).map_or(names[i].as_slice(), Vec::as_slice);
     let labels = [label(0), label(1), label(2)];
     let all = [lines(&texts[0]), lines(&texts[1]), lines(&texts[2])];
@@ -144,12 +138,12 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         listing(&mut out, &all, &blocks, options.initial_tab);
         false
     };
-    match ctx.stdout.write_all(&out).and_then(|()| ctx.stdout.flush()) {
+    Ok(match ctx.stdout.write_all(&out).and_then(|()| ctx.stdout.flush()) {
         Ok(()) if conflicts => Exit::FAILURE,
         Ok(()) => Exit::SUCCESS,
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Exit::SIGPIPE,
         Err(_) => Exit::USAGE,
-    }
+    })
 }
 
 /// The three texts; binary ones only if they are to be taken for text.

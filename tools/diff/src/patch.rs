@@ -5,7 +5,7 @@
 use std::io::{self, Read, Write};
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, meta, strerror};
 
 use crate::diff::lines;
@@ -112,24 +112,18 @@ struct FilePatch {
 }
 
 /// Runs `patch`.
-pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let parsed = match SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
-        Ok(p) => p,
-        Err(exit) => return exit,
-    };
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let parsed = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
     if let Some(dir) = parsed.last(Flag::Directory) {
         let target = ctx.path(dir);
         if let Err(e) = std::fs::read_dir(&target) {
             let text = strerror(&e);
             ctx.error_bytes(&[b"**** Can't change to directory ", dir, b" : ", text.as_bytes()]);
-            return Exit::USAGE;
+            return Ok(Exit::USAGE);
         }
         ctx.cwd = target;
     }
-    let mut patches = match read(ctx, &parsed) {
-        Ok(patches) => patches,
-        Err(exit) => return exit,
-    };
+    let mut patches = read(ctx, &parsed)?;
     if parsed.has(Flag::Reverse) {
         patches.iter_mut().for_each(reverse);
     }
@@ -155,11 +149,11 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             Err(e) => {
                 let text = strerror(&e);
                 ctx.error(format_args!("**** {text}"));
-                return Exit::USAGE;
+                return Ok(Exit::USAGE);
             }
         }
     }
-    Exit(status)
+    Ok(Exit(status))
 }
 
 /// The patches of the input. Without any there is a status to end with.

@@ -34,7 +34,7 @@ mod walk;
 
 use std::io::Write;
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use expr::Settings;
 
@@ -72,7 +72,7 @@ Actions:
 ";
 
 /// Runs `find`.
-pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let mut settings = Settings::new(ctx);
     let mut rest = args;
     // -H, -L and -P count only before the first starting point.
@@ -90,12 +90,12 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
             [option, ..] if matches!(option.as_slice(), b"-help" | b"--help") => {
                 let _ = ctx.stdout.write_all(HELP.as_bytes());
-                return Exit::SUCCESS;
+                return Ok(Exit::SUCCESS);
             }
             [option, ..] if matches!(option.as_slice(), b"-version" | b"--version") => {
                 let text = format!("find (Wasibox) {}\n", env!("CARGO_PKG_VERSION"));
                 let _ = ctx.stdout.write_all(text.as_bytes());
-                return Exit::SUCCESS;
+                return Ok(Exit::SUCCESS);
             }
             _ => break,
         }
@@ -106,18 +106,15 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(expr) => expr,
         Err(message) => {
             ctx.error_bytes(&[&message]);
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
     };
-    let points = match starting_points(ctx, points, &settings) {
-        Ok(points) => points,
-        Err(exit) => return exit,
-    };
+    let points = starting_points(ctx, points, &settings)?;
     let mut state = eval::State::default();
     walk::walk(ctx, &mut settings, &points, &mut expr, &mut state);
     state.finish(ctx, &mut expr);
     settings.sinks.flush();
-    if state.failed { Exit::FAILURE } else { Exit::SUCCESS }
+    Ok(if state.failed { Exit::FAILURE } else { Exit::SUCCESS })
 }
 
 /// Whether a word belongs to the expression rather than to the starting points.

@@ -17,7 +17,8 @@ use std::io::{BufRead, BufReader, Write};
 
 use box_applet::command::Stream;
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit, Input, Source};
+use box_applet::{Ctx, Ended, Exit, Input, Source};
+use box_text::escape::named;
 
 use input::{Items, Splitting};
 use runner::{Limits, Runner};
@@ -89,26 +90,14 @@ struct Config {
 }
 
 /// Runs `xargs`.
-pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let parsed = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(parsed) => parsed,
-        Err(exit) => return exit,
-    };
-    let config = match configure(ctx, &parsed) {
-        Ok(config) => config,
-        Err(exit) => return exit,
-    };
-    let procs = match procs(ctx, &parsed) {
-        Ok(n) => n,
-        Err(exit) => return exit,
-    };
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let parsed = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    let config = configure(ctx, &parsed)?;
+    let procs = procs(ctx, &parsed)?;
     if parsed.has(Flag::ShowLimits) {
         show_limits(ctx, config.chars);
     }
-    let (reader, child_stdin) = match open(ctx, &parsed) {
-        Ok(pair) => pair,
-        Err(exit) => return exit,
-    };
+    let (reader, child_stdin) = open(ctx, &parsed)?;
     let mut command = parsed.operands.clone();
     if command.is_empty() {
         command.push(b"echo".to_vec());
@@ -131,7 +120,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             Err(e) => {
                 let text = box_sys::strerror(&e);
                 ctx.error(format_args!("failed to open /dev/tty for reading: {text}"));
-                return Exit::FAILURE;
+                return Ok(Exit::FAILURE);
             }
         }
     }
@@ -145,7 +134,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             status
         }
     };
-    Exit(status)
+    Ok(Exit(status))
 }
 
 /// Gives all items to the runner. `Err` holds the status to end with.
@@ -346,21 +335,13 @@ fn delimiter(text: &[u8]) -> Result<u8, String> {
         [byte] => Some(*byte),
         [b'\\', b'x', digits @ ..] => escape(digits, 16),
         [b'\\', digits @ ..] if digits.first().is_some_and(u8::is_ascii_digit) => escape(digits, 8),
-        [b'\\', c] => Some(match c {
-            b'a' => 7,
-            b'b' => 8,
-            b'f' => 12,
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b't' => b'\t',
-            b'v' => 11,
-            b'\\' => b'\\',
-            _ => {
-                return Err(format!(
-                    "Invalid escape sequence {shown} in input delimiter specification."
-                ));
-            }
-        }),
+        [b'\\', b'\\'] => Some(b'\\'),
+        [b'\\', c] => {
+            let control = named(*c).ok_or_else(|| {
+                format!("Invalid escape sequence {shown} in input delimiter specification.")
+            })?;
+            Some(control)
+        }
         _ => None,
     };
     byte.ok_or_else(|| {

@@ -27,7 +27,7 @@ mod perl;
 mod search;
 mod walk;
 
-use box_applet::{Applet, Ctx, Exit};
+use box_applet::{Applet, Ctx, Ended, Exit};
 
 /// The applets of this crate, sorted by name.
 pub const APPLETS: &[Applet] = &[
@@ -37,11 +37,8 @@ pub const APPLETS: &[Applet] = &[
     Applet::new("rgrep", run, "search directories for lines that match patterns"),
 ];
 
-fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let cli::Parsed { config, patterns, operands } = match cli::parse(ctx, args) {
-        Ok(parsed) => parsed,
-        Err(exit) => return exit,
-    };
+fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let cli::Parsed { config, patterns, operands } = cli::parse(ctx, args)?;
     // As GNU: nothing can be selected, so nothing is read.
     let hopeless = config.max_count == Some(0)
         || patterns.is_empty() && !config.invert
@@ -50,14 +47,14 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             && !config.whole_lines
             && matches!(patterns.as_slice(), [p] if p.is_empty());
     if hopeless && config.mode != config::Mode::FilesWithout {
-        return Exit::FAILURE;
+        return Ok(Exit::FAILURE);
     }
     let matcher = match pattern::Matcher::new(&patterns, &config) {
         Ok(m) => m,
         Err(message) => {
             ctx.error(message);
-            return Exit::USAGE;
+            return Ok(Exit::USAGE);
         }
     };
-    walk::search_all(ctx, &config, matcher, operands)
+    Ok(walk::search_all(ctx, &config, matcher, operands))
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::builtins::{Host, Inputs, Streams, zone};
 use crate::input::Documents;
@@ -17,14 +17,11 @@ use crate::program::{self, Paths};
 use crate::value::{Map, Value};
 
 /// Runs `jq`.
-pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let options = match options::parse(ctx, args) {
-        Ok(o) => o,
-        Err(exit) => return exit,
-    };
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let options = options::parse(ctx, args)?;
     let Ok(code) = std::str::from_utf8(&options.filter) else {
         ctx.error("error: the program is not UTF-8\njq: 1 compile error");
-        return Exit(3);
+        return Ok(Exit(3));
     };
     let env = env(ctx);
     let globals = globals(&options, &env);
@@ -33,7 +30,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Ok(p) => p,
         Err(text) => {
             ctx.error(format_args!("error: {text}\njq: 1 compile error"));
-            return Exit(3);
+            return Ok(Exit(3));
         }
     };
     let colors = options.color.then(|| {
@@ -54,11 +51,11 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let mut job = Job { options: &options, style: &style, program: &program, streams, last: None };
     let ended = job.all(ctx, &mut documents, env, &paths);
     job.streams.give_back(ctx);
-    match ended {
+    Ok(match ended {
         Ok(exit) => exit,
         // The dispatcher reports it when it flushes.
         Err(_) => Exit::USAGE,
-    }
+    })
 }
 
 fn text(b: &[u8]) -> Value {

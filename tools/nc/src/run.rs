@@ -4,27 +4,24 @@ use std::fs::File;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::net::{self, Kind, Wait};
 use box_sys::strerror;
 
 use crate::copy::{End, copy};
 use crate::options::{Only, Options, SPEC};
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let parsed = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let parsed = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let options = match Options::new(&parsed) {
         Ok(o) => o,
         Err(why) => {
             ctx.error(why);
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
     };
     let exit = if options.listen { listen(ctx, &options) } else { connect_all(ctx, &options) };
-    ctx.finish(exit)
+    Ok(ctx.finish(Ok(exit)))
 }
 
 fn kind(options: &Options) -> Kind {

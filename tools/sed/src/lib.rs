@@ -25,7 +25,7 @@ mod script;
 use std::io::{Read, Write};
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Applet, Ctx, Exit};
+use box_applet::{Applet, Ctx, Ended, Exit};
 use box_sys::strerror;
 
 use error::ScriptError;
@@ -109,16 +109,10 @@ struct Piece {
 }
 
 /// Compiles the script and runs it over the files.
-pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let parsed = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(exit) => return exit,
-    };
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let parsed = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut operands = parsed.operands.clone();
-    let (text, pieces) = match script(ctx, &parsed, &mut operands) {
-        Ok(s) => s,
-        Err(exit) => return exit,
-    };
+    let (text, pieces) = script(ctx, &parsed, &mut operands)?;
     let utf8 = is_utf8(ctx);
     let posix = parsed.has(Flag::Posix) || ctx.env.get(b"POSIXLY_CORRECT").is_some();
     let dialect = Dialect {
@@ -132,13 +126,10 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Err(e) => {
             complain(ctx, &text, &pieces, &e);
             // GNU: a missing label is found too late to be a usage error.
-            return if e.offset.is_none() { Exit(4) } else { Exit::FAILURE };
+            return Ok(if e.offset.is_none() { Exit(4) } else { Exit::FAILURE });
         }
     };
-    let line_length = match line_length(ctx, &parsed) {
-        Ok(n) => n,
-        Err(exit) => return exit,
-    };
+    let line_length = line_length(ctx, &parsed)?;
     let in_place = parsed
         .options
         .iter()
@@ -147,7 +138,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         .map(|(_, v)| v.clone().unwrap_or_default());
     if in_place.is_some() && operands.is_empty() {
         ctx.error("no input files");
-        return Exit(4);
+        return Ok(Exit(4));
     }
     let settings = Settings {
         quiet: parsed.has(Flag::Quiet) || script.quiet,
@@ -161,7 +152,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         line_length,
         files: operands,
     };
-    Exit(machine::Machine::new(ctx, script, settings).run())
+    Ok(Exit(machine::Machine::new(ctx, script, settings).run()))
 }
 
 /// Where `l` breaks lines (`-l`).

@@ -12,7 +12,7 @@ mod select;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::strerror;
 
 use crate::codec::Format;
@@ -24,18 +24,15 @@ const FAILED: u8 = 2;
 const USAGE: u8 = 64;
 
 /// Runs `tar`.
-pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let options = match options::parse(ctx, args) {
-        Ok(o) => o,
-        Err(exit) => return exit,
-    };
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let options = options::parse(ctx, args)?;
     let result = match options.action {
         Action::Create => create::create(ctx, &options),
         Action::Append => create::append(ctx, &options),
         Action::List => read(ctx, &options, list::list),
         Action::Extract => read(ctx, &options, extract::extract),
     };
-    match result {
+    Ok(match result {
         Ok(true) => Exit::SUCCESS,
         Ok(false) => {
             ctx.error("Exiting with failure status due to previous errors");
@@ -44,7 +41,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Err(Fatal::Io(e)) if e.kind() == io::ErrorKind::BrokenPipe => Exit::SIGPIPE,
         Err(Fatal::Io(e)) => fatal(ctx, &strerror(&e)),
         Err(Fatal::Message(m)) => fatal(ctx, &m),
-    }
+    })
 }
 
 fn fatal(ctx: &mut Ctx<'_>, message: &str) -> Exit {

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Cursor, Write};
 use std::path::Path;
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, meta, strerror};
 use box_text::glob::Pattern;
 use box_text::time::Zone;
@@ -33,11 +33,8 @@ struct Item {
 }
 
 /// Runs `zip`.
-pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let mut job = match options::parse(ctx, args) {
-        Ok(job) => job,
-        Err(exit) => return exit,
-    };
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let mut job = options::parse(ctx, args)?;
     if job.names_from_stdin {
         let mut all = Vec::new();
         let _ = io::Read::read_to_end(&mut ctx.stdin, &mut all);
@@ -51,12 +48,12 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         match read {
             Ok((Some(d), f)) => old = Some((d, f)),
             _ => {
-                return fail(ctx, &job, BAD_ARCHIVE, "Zip file structure invalid");
+                return Ok(fail(ctx, &job, BAD_ARCHIVE, "Zip file structure invalid"));
             }
         }
     }
     if job.action == Action::Delete {
-        return delete(ctx, &job, &path, old);
+        return Ok(delete(ctx, &job, &path, old));
     }
     if job.action == Action::Freshen
         && job.names.is_empty()
@@ -66,7 +63,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     }
     let mut status = 0;
     let items = collect(ctx, &job, &path, &mut status);
-    add(ctx, &job, &path, old, items, status)
+    Ok(add(ctx, &job, &path, old, items, status))
 }
 
 /// `zip error: ...` and the status.

@@ -5,7 +5,7 @@ mod options;
 use std::fs::File;
 use std::io::Write;
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_text::glob::Pattern;
 use box_text::time::Zone;
 
@@ -15,15 +15,15 @@ use super::format::{self, Directory, Entry};
 use super::{list, pattern};
 
 /// Runs `unzip`.
-pub fn unzip(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub fn unzip(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let job = options::unzip(ctx, args);
-    run(ctx, job)
+    Ok(run(ctx, job))
 }
 
 /// Runs `zipinfo`.
-pub fn zipinfo(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub fn zipinfo(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let job = options::zipinfo(ctx, args);
-    run(ctx, job)
+    Ok(run(ctx, job))
 }
 
 fn run(ctx: &mut Ctx<'_>, job: Result<Job, Exit>) -> Exit {

@@ -24,15 +24,19 @@ pub(crate) fn read(
     if let Err(e) = result {
         let what = if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
             let shown = quote::colon(list);
-            ctx.error_bytes(&[&shown, b": read error: ", box_sys::strerror(&e).as_bytes()]);
-            return Err(Exit::FAILURE);
+            return Err(input::failure(
+                ctx,
+                &[&shown, b": read error: ", box_sys::strerror(&e).as_bytes()],
+            ));
         } else {
             "cannot open"
         };
         let shown = quote::always(list);
         let text = box_sys::strerror(&e);
-        ctx.error_bytes(&[what.as_bytes(), b" ", &shown, b" for reading: ", text.as_bytes()]);
-        return Err(Exit::FAILURE);
+        return Err(input::failure(
+            ctx,
+            &[what.as_bytes(), b" ", &shown, b" for reading: ", text.as_bytes()],
+        ));
     }
     let mut names = Vec::new();
     let mut bad = 0;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{input, paths};
 
@@ -33,20 +33,15 @@ const SPEC: Spec<Flag> = Spec {
     posix_order: true,
 };
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let multiple = p.has(Flag::Multiple) || p.has(Flag::Suffix);
     let end: &[u8] = if p.has(Flag::Zero) { b"\0" } else { b"\n" };
     if p.operands.is_empty() {
-        input::missing_operand(ctx, None);
-        return Exit::FAILURE;
+        return Err(input::missing_operand(ctx, None));
     }
     if !multiple && p.operands.len() > 2 {
-        input::extra_operand(ctx, &p.operands[2]);
-        return Exit::FAILURE;
+        return Err(input::extra_operand(ctx, &p.operands[2]));
     }
     let (names, suffix) = if multiple {
         (&p.operands[..], p.last(Flag::Suffix).unwrap_or_default())
@@ -57,8 +52,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         let base = paths::base_name(name);
         let short = base.strip_suffix(suffix).filter(|s| !s.is_empty()).unwrap_or(base);
         if ctx.stdout.write_all(short).and_then(|()| ctx.stdout.write_all(end)).is_err() {
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
     }
-    Exit::SUCCESS
+    Ok(Exit::SUCCESS)
 }

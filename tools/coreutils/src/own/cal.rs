@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{clock, input, number};
 use box_text::time::civil;
@@ -46,20 +46,6 @@ const SPEC: Spec<Flag> = Spec {
     posix_order: false,
 };
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 /// Columns of a month.
 const WIDTH: usize = 20;
 
@@ -88,8 +74,11 @@ fn days_of(year: i64, month: i64) -> impl Iterator<Item = i64> {
 
 /// Lines of a month: title, days of the week, six weeks.
 fn month_lines(year: i64, month: i64, monday: bool, with_year: bool) -> Vec<String> {
-    let name =
-        usize::try_from(month - 1).ok().and_then(|i| MONTHS.get(i)).copied().unwrap_or_default();
+    let name = usize::try_from(month - 1)
+        .ok()
+        .and_then(|i| civil::MONTHS.get(i))
+        .copied()
+        .unwrap_or_default();
     let title = if with_year { format!("{name} {year}") } else { name.to_string() };
     let left = (WIDTH.saturating_sub(title.len())) / 2;
     let mut lines = vec![
@@ -139,8 +128,9 @@ fn month_number(text: &[u8]) -> Option<i64> {
     if let Some(n) = number::decimal(text) {
         return i64::try_from(n).ok().filter(|n| (1..=12).contains(n));
     }
-    let found =
-        MONTHS.iter().position(|m| name.len() >= 3 && m.to_lowercase().starts_with(&name))?;
+    let found = civil::MONTHS
+        .iter()
+        .position(|m| name.len() >= 3 && m.to_lowercase().starts_with(&name))?;
     Some(found as i64 + 1)
 }
 
@@ -152,11 +142,8 @@ struct Plan {
     monday: bool,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let plan = match plan(ctx, args) {
-        Ok(plan) => plan,
-        Err(exit) => return exit,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let plan = plan(ctx, args)?;
     let mut out = String::new();
     if let Some(year) = plan.year {
         let title = year.to_string();
@@ -166,7 +153,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let rows = plan.months.chunks(3).map(|months| row(months, plan.monday, plan.year.is_none()));
     out.push_str(&rows.collect::<Vec<_>>().join("\n"));
     let _ = ctx.stdout.write_all(out.as_bytes());
-    Exit::SUCCESS
+    Ok(Exit::SUCCESS)
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, Seek, Write};
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit, Output, Sink};
+use box_applet::{Ctx, Ended, Exit, Output, Sink};
 
 use crate::common::input::{self, Stop, put};
 use crate::common::quote;
@@ -69,11 +69,8 @@ struct Format {
     out: Vec<u8>,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut format = Format::of(&p);
     let mut exit = Exit::SUCCESS;
     for file in &input::or_stdin(p.operands) {
@@ -90,10 +87,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         match result {
             Ok(()) => {}
             Err(Stop::Read(e)) => exit = input::file_error(ctx, file, &e),
-            Err(Stop::Write) => return Exit::FAILURE,
+            Err(Stop::Write) => return Ok(Exit::FAILURE),
         }
     }
-    exit
+    Ok(exit)
 }
 
 /// Whether the copy would never end, since it adds to what is being read.

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, Stat, meta};
 
 use crate::common::mode::{self, Mode, umask};
@@ -89,11 +89,8 @@ struct Plan {
     files: Vec<Vec<u8>>,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let plan = match plan(ctx, args) {
-        Ok(plan) => plan,
-        Err(exit) => return exit,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let plan = plan(ctx, args)?;
     let mut ok = true;
     for file in &plan.files {
         if plan.recursive && plan.preserve_root && file == b"/" {
@@ -108,7 +105,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             };
         });
     }
-    if ok { Exit::SUCCESS } else { Exit::FAILURE }
+    Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {

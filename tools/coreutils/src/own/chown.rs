@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, Stat, meta};
 
 use crate::common::names::Names;
@@ -76,12 +76,12 @@ const CHGRP: Spec<Flag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn chown(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    run(ctx, args, &CHOWN, false)
+pub(crate) fn chown(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    Ok(run(ctx, args, &CHOWN, false))
 }
 
-pub(crate) fn chgrp(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    run(ctx, args, &CHGRP, true)
+pub(crate) fn chgrp(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    Ok(run(ctx, args, &CHGRP, true))
 }
 
 /// Owner and group; `None` leaves one as it is.

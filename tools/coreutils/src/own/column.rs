@@ -1,7 +1,7 @@
 //! `column` (util-linux): lists in columns, tables (`-t`).
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use std::io::{Read, Write};
 
 use crate::common::{input, locale, number, quote};
@@ -75,11 +75,8 @@ const SPEC: Spec<Flag> = Spec {
 /// Tab stops of the plain layout.
 const TAB: usize = 8;
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut width =
         ctx.env.get(b"COLUMNS").and_then(number::decimal).filter(|n| *n > 0).unwrap_or(80);
     if let Some(text) = p.last(Flag::OutputWidth) {
@@ -87,8 +84,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             Some(n) => width = n,
             None if text == b"unlimited" => width = 0,
             None => {
-                ctx.error_bytes(&[b"invalid columns argument: ", &quote::always(text)]);
-                return Exit::FAILURE;
+                return Err(input::failure(
+                    ctx,
+                    &[b"invalid columns argument: ", &quote::always(text)],
+                ));
             }
         }
     }
@@ -119,7 +118,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         columns(&lines, width, p.has(Flag::Fillrows))
     };
     let _ = ctx.stdout.write_all(&out);
-    exit
+    Ok(exit)
 }
 
 /// Plain lists: as many columns as fit, filled with tabs.

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit, Output};
+use box_applet::{Ctx, Ended, Exit, Output};
 
 use crate::common::input::{self, Stop, put};
 use crate::common::quote;
@@ -53,19 +53,16 @@ struct Plan {
     end: u8,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let plan = match plan(&p) {
         Ok(plan) => plan,
-        Err(message) => return input::usage_error(ctx, &[&message]),
+        Err(message) => return Ok(input::usage_error(ctx, &[&message])),
     };
-    input::for_each_file(ctx, &input::or_stdin(p.operands), |reader, out| match plan.fields {
+    Ok(input::for_each_file(ctx, &input::or_stdin(p.operands), |reader, out| match plan.fields {
         true => fields(reader, &plan, out),
         false => bytes(reader, &plan, out),
-    })
+    }))
 }
 
 fn plan(p: &Parsed<Flag>) -> Result<Plan, Vec<u8>> {

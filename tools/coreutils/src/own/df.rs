@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::meta;
 
 use crate::common::number::Scale;
@@ -131,11 +131,8 @@ struct Plan {
     files: Vec<Vec<u8>>,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    match plan(ctx, args) {
-        Ok(plan) => show(ctx, &plan),
-        Err(exit) => exit,
-    }
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    plan(ctx, args).map(|plan| show(ctx, &plan))
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{input, paths};
 
@@ -21,21 +21,17 @@ const SPEC: Spec<Flag> = Spec {
     posix_order: true,
 };
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.is_empty() {
-        input::missing_operand(ctx, None);
-        return Exit::FAILURE;
+        return Err(input::missing_operand(ctx, None));
     }
     let end: &[u8] = if p.has(Flag::Zero) { b"\0" } else { b"\n" };
     for name in &p.operands {
         let dir = paths::dir_name(name);
         if ctx.stdout.write_all(dir).and_then(|()| ctx.stdout.write_all(end)).is_err() {
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
     }
-    Exit::SUCCESS
+    Ok(Exit::SUCCESS)
 }

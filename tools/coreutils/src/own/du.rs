@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, Stat, meta};
 use box_text::glob::{Options as GlobOptions, Pattern};
 
@@ -108,11 +108,7 @@ struct Open {
     newest: u64,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    sum_up(ctx, args).unwrap_or_else(|exit| exit)
-}
-
-fn sum_up(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Exit, Exit> {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let o = options(ctx, &p)?;
     let (files, mut exit) = files(ctx, &p)?;
@@ -263,11 +259,10 @@ fn time_format(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Option<(u8, Vec<u8
         Some(b"ctime" | b"status") => b'c',
         Some(b"atime" | b"access" | b"use") => b'a',
         Some(other) => {
-            input::usage_error(
+            return Err(input::usage_error(
                 ctx,
                 &[b"invalid argument ", &quote::always(other), b" for '--time'"],
-            );
-            return Err(Exit::FAILURE);
+            ));
         }
     };
     let style = p
@@ -281,11 +276,10 @@ fn time_format(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Option<(u8, Vec<u8
         b"iso" => b"%Y-%m-%d".to_vec(),
         [b'+', rest @ ..] => rest.to_vec(),
         other => {
-            input::usage_error(
+            return Err(input::usage_error(
                 ctx,
                 &[b"invalid argument ", &quote::always(other), b" for 'time style'"],
-            );
-            return Err(Exit::FAILURE);
+            ));
         }
     };
     Ok(Some((which, format)))

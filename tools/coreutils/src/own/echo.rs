@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_text::escape::{Dialect, decode};
 
 const HELP: &str = "Usage: echo [SHORT-OPTION]... [STRING]...
@@ -18,19 +18,19 @@ Print the STRINGs, separated by spaces, and a newline.
 Escapes of -e: \\\\ \\a \\b \\c (end of output) \\e \\f \\n \\r \\t \\v \\0NNN \\xHH
 ";
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let posix = ctx.env.get(b"POSIXLY_CORRECT").is_some();
     let (mut newline, mut escapes) = (true, posix);
     let mut words = args;
     if let ([only], false) = (args, posix) {
         if only == b"--help" {
             let _ = ctx.stdout.write_all(HELP.as_bytes());
-            return Exit::SUCCESS;
+            return Ok(Exit::SUCCESS);
         }
         if only == b"--version" {
             let text = format!("echo (Wasibox) {}\n", env!("CARGO_PKG_VERSION"));
             let _ = ctx.stdout.write_all(text.as_bytes());
-            return Exit::SUCCESS;
+            return Ok(Exit::SUCCESS);
         }
     }
     while let Some((first, rest)) = words.split_first() {
@@ -50,24 +50,24 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     }
     for (i, word) in words.iter().enumerate() {
         if i > 0 && ctx.stdout.write_all(b" ").is_err() {
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
         let result = if escapes {
             let d = decode(word, Dialect::Echo);
             let result = ctx.stdout.write_all(&d.bytes);
             if d.stop {
-                return if result.is_ok() { Exit::SUCCESS } else { Exit::FAILURE };
+                return Ok(if result.is_ok() { Exit::SUCCESS } else { Exit::FAILURE });
             }
             result
         } else {
             ctx.stdout.write_all(word)
         };
         if result.is_err() {
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
     }
     if newline && ctx.stdout.write_all(b"\n").is_err() {
-        return Exit::FAILURE;
+        return Ok(Exit::FAILURE);
     }
-    Exit::SUCCESS
+    Ok(Exit::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, Write};
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input;
 
@@ -26,36 +26,32 @@ const SPEC: Spec<Flag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.len() > 1 {
         ctx.error("too many arguments");
-        return Exit::FAILURE;
+        return Ok(Exit::FAILURE);
     }
     let format = p.operands.first();
     if p.has(Flag::Variables) {
         let Some(format) = format else {
             ctx.error("missing arguments");
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         };
         for name in references(format).filter_map(|r| r.1) {
             let _ = ctx.stdout.write_all(&[name, b"\n"].concat());
         }
-        return Exit::SUCCESS;
+        return Ok(Exit::SUCCESS);
     }
     let only: Option<Vec<&[u8]>> = format.map(|f| references(f).filter_map(|r| r.1).collect());
     let mut line = Vec::new();
     loop {
         line.clear();
         match ctx.stdin.read_until(b'\n', &mut line) {
-            Ok(0) => return Exit::SUCCESS,
+            Ok(0) => return Ok(Exit::SUCCESS),
             Ok(_) => {}
             Err(e) => {
-                input::file_error(ctx, b"standard input", &e);
-                return Exit::FAILURE;
+                return Err(input::file_error(ctx, b"standard input", &e));
             }
         }
         for (text, name) in references(&line) {
@@ -65,7 +61,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 None => text,
             };
             if ctx.stdout.write_all(value).is_err() {
-                return Exit::FAILURE;
+                return Ok(Exit::FAILURE);
             }
         }
     }

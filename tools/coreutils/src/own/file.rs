@@ -7,7 +7,7 @@ mod text;
 use std::io::{Read, Write};
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, meta};
 
 use crate::common::input;
@@ -72,19 +72,15 @@ fn answer(text: impl Into<String>, mime: &'static str, charset: &'static str) ->
 /// Bytes looked at.
 const HEAD: u64 = 256 * 1024;
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut files = p.operands.clone();
     if let Some(list) = p.last(Flag::FilesFrom) {
         let mut text = Vec::new();
         let read =
             input::open(&mut ctx.stdin, &ctx.cwd, list).and_then(|mut r| r.read_to_end(&mut text));
         if let Err(e) = read {
-            input::cannot(ctx, "Cannot open", list, &e);
-            return Exit::FAILURE;
+            return Err(input::cannot(ctx, "Cannot open", list, &e));
         }
         files.extend(text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
     }
@@ -94,7 +90,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             ctx.name
         );
         let _ = ctx.stderr.write_all(line.as_bytes());
-        return Exit::FAILURE;
+        return Ok(Exit::FAILURE);
     }
     let separator = p.last(Flag::Separator).unwrap_or(b":").to_vec();
     let widest = files.iter().map(|f| f.len()).max().unwrap_or(0);
@@ -123,10 +119,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         out.extend_from_slice(text.as_bytes());
         out.push(b'\n');
         if ctx.stdout.write_all(&out).is_err() {
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
     }
-    Exit::SUCCESS
+    Ok(Exit::SUCCESS)
 }
 
 fn examine(ctx: &mut Ctx<'_>, name: &[u8], follow: bool, special: bool) -> Answer {

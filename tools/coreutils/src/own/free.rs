@@ -4,9 +4,9 @@ use std::io::Write;
 use std::time::Duration;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
-use crate::common::{number, quote};
+use crate::common::{input, number, quote};
 use crate::own::sleep;
 
 /// What may be asked for.
@@ -192,20 +192,19 @@ fn refuse(ctx: &mut Ctx<'_>, message: &str, text: &[u8], why: &str) -> Exit {
     Exit::FAILURE
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let pause = match p.last(Flag::Seconds).map(|text| (text, sleep::seconds(text))) {
         None => None,
         Some((_, Some(n))) if n >= 1e-6 => Some(sleep::duration(n)),
         Some((text, Some(_))) => {
-            ctx.error_bytes(&[b"seconds argument `", text, b"' is not positive number"]);
-            return Exit::FAILURE;
+            return Err(input::failure(
+                ctx,
+                &[b"seconds argument `", text, b"' is not positive number"],
+            ));
         }
         Some((text, None)) => {
-            return refuse(ctx, "seconds argument failed", text, ": Invalid argument");
+            return Ok(refuse(ctx, "seconds argument failed", text, ": Invalid argument"));
         }
     };
     let count = match p.last(Flag::Count).map(|text| (text, number::decimal(text))) {
@@ -213,23 +212,23 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         Some((_, Some(n))) if n > 0 => Some(n),
         Some((text, Some(_))) => {
             let why = ": Numerical result out of range";
-            return refuse(ctx, "failed to parse count argument", text, why);
+            return Ok(refuse(ctx, "failed to parse count argument", text, why));
         }
-        Some((text, None)) => return refuse(ctx, "failed to parse count argument", text, ""),
+        Some((text, None)) => return Ok(refuse(ctx, "failed to parse count argument", text, "")),
     };
     let unit = Unit::of(&p);
     let mut left = count.unwrap_or(if pause.is_some() { u64::MAX } else { 1 });
     loop {
         let out = table(&p, unit);
         if ctx.stdout.write_all(out.as_bytes()).is_err() {
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
         left -= 1;
         if left == 0 {
-            return Exit::SUCCESS;
+            return Ok(Exit::SUCCESS);
         }
         if ctx.stdout.write_all(b"\n").and_then(|()| ctx.stdout.flush()).is_err() {
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
         std::thread::sleep(pause.unwrap_or(Duration::from_secs(1)));
     }

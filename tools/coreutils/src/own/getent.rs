@@ -6,7 +6,7 @@ use std::io::Write;
 use std::net::IpAddr;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,17 +33,14 @@ const HINT: &str = "Try `getent --help' or `getent --usage' for more information
 /// A key was not found.
 const NOT_FOUND: Exit = Exit(2);
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit(64)) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit(64))?;
     let Some((database, keys)) = p.operands.split_first() else {
         ctx.error("wrong number of arguments");
         let _ = ctx.stderr.write_all(HINT.as_bytes());
-        return Exit::FAILURE;
+        return Ok(Exit::FAILURE);
     };
-    match database.as_slice() {
+    Ok(match database.as_slice() {
         b"passwd" => colons(ctx, "passwd", keys, Some(2)),
         b"group" => colons(ctx, "group", keys, Some(2)),
         b"shadow" => colons(ctx, "shadow", keys, None),
@@ -62,7 +59,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             let _ = ctx.stderr.write_all(text.as_bytes());
             Exit::FAILURE
         }
-    }
+    })
 }
 
 fn lines(ctx: &Ctx<'_>, file: &str) -> Vec<Vec<u8>> {

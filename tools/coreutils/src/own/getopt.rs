@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input;
 
@@ -69,15 +69,12 @@ fn takes(colons: usize) -> Takes {
     }
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let (settings, parameters) = match settings(ctx, args) {
-        Ok(known) => known,
-        Err(exit) => return exit,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let (settings, parameters) = settings(ctx, args)?;
     if let Some(name) = &settings.name {
         ctx.name = String::from_utf8_lossy(name).into_owned();
     }
-    Parser::new(ctx, &settings, parameters).parse()
+    Ok(Parser::new(ctx, &settings, parameters).parse())
 }
 
 /// GNU's message about getopt's own command line.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit, Output};
+use box_applet::{Ctx, Ended, Exit, Output};
 
 use crate::common::input::{self, In, Stop, put};
 use crate::common::number::NumberError;
@@ -102,11 +102,8 @@ fn obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     Some(rest)
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    match plan(ctx, args) {
-        Ok(plan) => print(ctx, &plan),
-        Err(exit) => exit,
-    }
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    plan(ctx, args).map(|plan| print(ctx, &plan))
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {

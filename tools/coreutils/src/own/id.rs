@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{input, names::Names, quote};
 
@@ -71,30 +71,27 @@ fn lookup(names: &Names, operand: &[u8]) -> Option<Who> {
     Some(Who { uid, gid, groups: names.groups_of(names.user(uid), gid) })
 }
 
-pub(crate) fn id(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match ID.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn id(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = ID.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let choices = [Flag::User, Flag::Group, Flag::Groups, Flag::Context]
         .iter()
         .filter(|c| p.has(**c))
         .count();
     if p.has(Flag::Context) {
         ctx.error("--context (-Z) works only on an SELinux-enabled kernel");
-        return Exit::FAILURE;
+        return Ok(Exit::FAILURE);
     }
     if choices > 1 {
         ctx.error("cannot print \"only\" of more than one choice");
-        return Exit::FAILURE;
+        return Ok(Exit::FAILURE);
     }
     if choices == 0 && (p.has(Flag::Name) || p.has(Flag::Real)) {
         ctx.error("cannot print only names or real IDs in default format");
-        return Exit::FAILURE;
+        return Ok(Exit::FAILURE);
     }
     if choices == 0 && p.has(Flag::Zero) {
         ctx.error("option --zero not permitted in default format");
-        return Exit::FAILURE;
+        return Ok(Exit::FAILURE);
     }
     let names = Names::load();
     let mut exit = Exit::SUCCESS;
@@ -111,7 +108,7 @@ pub(crate) fn id(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
         }
     }
-    exit
+    Ok(exit)
 }
 
 fn show(ctx: &mut Ctx<'_>, p: &Parsed<Flag>, names: &Names, who: &Who) {
@@ -154,18 +151,14 @@ const WHOAMI: Spec<Flag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn whoami(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match WHOAMI.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn whoami(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = WHOAMI.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if let Some(extra) = p.operands.first() {
-        input::extra_operand(ctx, extra);
-        return Exit::FAILURE;
+        return Err(input::extra_operand(ctx, extra));
     }
     let (uid, _) = box_sys::meta::ids();
     let names = Names::load();
-    match names.user(uid) {
+    Ok(match names.user(uid) {
         Some(n) => {
             let _ = ctx.stdout.write_all(format!("{n}\n").as_bytes());
             Exit::SUCCESS
@@ -174,7 +167,7 @@ pub(crate) fn whoami(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             ctx.error(format_args!("cannot find name for user ID {uid}"));
             Exit::FAILURE
         }
-    }
+    })
 }
 
 const GROUPS: Spec<Flag> = Spec {
@@ -185,11 +178,8 @@ const GROUPS: Spec<Flag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn groups(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match GROUPS.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn groups(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = GROUPS.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut names = Names::load();
     let mut exit = Exit::SUCCESS;
     let mut list = |who: &Who| -> String {
@@ -213,5 +203,5 @@ pub(crate) fn groups(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
         }
     }
-    exit
+    Ok(exit)
 }

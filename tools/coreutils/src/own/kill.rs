@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::signal;
 
 use crate::common::{input, number, quote};
@@ -25,12 +25,11 @@ enum Plan {
     List { signals: Vec<Vec<u8>>, as_table: bool },
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    match plan(ctx, args) {
-        Ok(Plan::Send { signal, to }) => send(ctx, signal, &to),
-        Ok(Plan::List { signals, as_table }) => list_signals(ctx, &signals, as_table),
-        Err(exit) => exit,
-    }
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    Ok(match plan(ctx, args)? {
+        Plan::Send { signal, to } => send(ctx, signal, &to),
+        Plan::List { signals, as_table } => list_signals(ctx, &signals, as_table),
+    })
 }
 
 /// Reads the command line, which `getopt` could not: `-9`, `-KILL` and `-1 -5`, a group.

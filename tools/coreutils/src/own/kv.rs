@@ -2,7 +2,7 @@
 //! (`runner kv`); there is none outside of sessions that keep one.
 
 use box_applet::opts::Spec;
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::kv::{Answer, KV, MAX_KEY, MAX_VALUE, Request};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -52,36 +52,33 @@ fn ask(request: &Request<'_>) -> Result<Answer, Failed> {
     }
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, FAILED) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, FAILED)?;
     let Some((action, rest)) = p.operands.split_first() else {
         input::missing_operand(ctx, None);
-        return FAILED;
+        return Ok(FAILED);
     };
     let keys: &[Vec<u8>] = match (action.as_slice(), rest) {
         (b"get" | b"set" | b"delete", []) => {
             input::missing_operand(ctx, Some(action));
-            return FAILED;
+            return Ok(FAILED);
         }
         (b"get", [_, extra, ..]) | (b"list", [_, extra, ..]) | (b"set", [_, _, extra, ..]) => {
             input::extra_operand(ctx, extra);
-            return FAILED;
+            return Ok(FAILED);
         }
         (b"delete", keys) => keys,
         (b"get" | b"set", [key, ..]) => std::slice::from_ref(key),
         (b"list", _) => &[],
         _ => {
             input::usage_error(ctx, &[b"unknown action ", &quote::always(action)]);
-            return FAILED;
+            return Ok(FAILED);
         }
     };
     if let Some(key) = keys.iter().find(|key| key.is_empty() || key.len() > MAX_KEY) {
         let why: &[u8] = if key.is_empty() { b"the key is empty" } else { b"the key is too long" };
         ctx.error_bytes(&[why]);
-        return FAILED;
+        return Ok(FAILED);
     }
     let done = match (action.as_slice(), rest) {
         (b"get", [key, ..]) => get(ctx, key),
@@ -89,7 +86,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         (b"delete", keys) => delete(ctx, keys),
         _ => list(ctx, rest.first().map_or(b"", |prefix| prefix)),
     };
-    done.unwrap_or_else(|failed| {
+    Ok(done.unwrap_or_else(|failed| {
         match failed {
             Failed::Nowhere => {
                 ctx.error_bytes(&[b"no values are kept here: this is no session with a history"])
@@ -98,7 +95,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             Failed::Refused(why) => ctx.error_bytes(&[&why]),
         }
         FAILED
-    })
+    }))
 }
 
 fn missing(ctx: &mut Ctx<'_>, key: &[u8]) -> Exit {

@@ -1,7 +1,7 @@
 //! `link` and `unlink` (POSIX XCU): the bare system calls.
 
 use box_applet::opts::Spec;
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{input, quote};
 
@@ -13,33 +13,29 @@ const LINK: Spec = Spec {
     posix_order: false,
 };
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match LINK.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = LINK.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let (from, to) = match p.operands.as_slice() {
         [] => {
-            input::missing_operand(ctx, None);
-            return Exit::FAILURE;
+            return Err(input::missing_operand(ctx, None));
         }
         [a] => {
-            input::missing_operand(ctx, Some(a));
-            return Exit::FAILURE;
+            return Err(input::missing_operand(ctx, Some(a)));
         }
         [_, _, extra, ..] => {
-            input::extra_operand(ctx, extra);
-            return Exit::FAILURE;
+            return Err(input::extra_operand(ctx, extra));
         }
         [a, b] => (a, b),
     };
     if let Err(e) = std::fs::hard_link(ctx.path(from), ctx.path(to)) {
         let (to, from) = (quote::always(to), quote::always(from));
         let text = box_sys::strerror(&e);
-        ctx.error_bytes(&[b"cannot create link ", &to, b" to ", &from, b": ", text.as_bytes()]);
-        return Exit::FAILURE;
+        return Err(input::failure(
+            ctx,
+            &[b"cannot create link ", &to, b" to ", &from, b": ", text.as_bytes()],
+        ));
     }
-    Exit::SUCCESS
+    Ok(Exit::SUCCESS)
 }
 
 const UNLINK: Spec = Spec {
@@ -50,25 +46,19 @@ const UNLINK: Spec = Spec {
     posix_order: false,
 };
 
-pub(crate) fn run_unlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match UNLINK.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run_unlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = UNLINK.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let file = match p.operands.as_slice() {
         [] => {
-            input::missing_operand(ctx, None);
-            return Exit::FAILURE;
+            return Err(input::missing_operand(ctx, None));
         }
         [_, extra, ..] => {
-            input::extra_operand(ctx, extra);
-            return Exit::FAILURE;
+            return Err(input::extra_operand(ctx, extra));
         }
         [f] => f,
     };
     if let Err(e) = std::fs::remove_file(ctx.path(file)) {
-        input::cannot(ctx, "cannot unlink", file, &e);
-        return Exit::FAILURE;
+        return Err(input::cannot(ctx, "cannot unlink", file, &e));
     }
-    Exit::SUCCESS
+    Ok(Exit::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, Stat, meta};
 
 use crate::common::paths::{self, Backup};
@@ -96,11 +96,7 @@ enum Links {
     Named(Vec<u8>),
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    link_all(ctx, args).unwrap_or_else(|exit| exit)
-}
-
-fn link_all(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Exit, Exit> {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let o = options(ctx, &p)?;
     let (targets, links) = operands(ctx, &p)?;

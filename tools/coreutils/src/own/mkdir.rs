@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, meta};
 
 use crate::common::mode::{self, Mode, umask};
@@ -40,19 +40,14 @@ const MKDIR: Spec<Flag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match MKDIR.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = MKDIR.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.is_empty() {
-        input::missing_operand(ctx, None);
-        return Exit::FAILURE;
+        return Err(input::missing_operand(ctx, None));
     }
     let mode = match p.last(Flag::Mode).map(|m| (m, mode::parse(m))) {
         Some((text, None)) => {
-            ctx.error_bytes(&[b"invalid mode ", &quote::always(text)]);
-            return Exit::FAILURE;
+            return Err(input::failure(ctx, &[b"invalid mode ", &quote::always(text)]));
         }
         Some((_, Some(m))) => Some(m),
         None => None,
@@ -69,7 +64,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             exit = Exit::FAILURE;
         }
     }
-    exit
+    Ok(exit)
 }
 
 fn create(ctx: &mut Ctx<'_>, dir: &[u8], mode: Option<&Mode>, verbose: bool) -> io::Result<()> {
@@ -155,14 +150,10 @@ const RMDIR: Spec<Flag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn run_rmdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match RMDIR.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run_rmdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = RMDIR.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.is_empty() {
-        input::missing_operand(ctx, None);
-        return Exit::FAILURE;
+        return Err(input::missing_operand(ctx, None));
     }
     let mut exit = Exit::SUCCESS;
     for operand in &p.operands {
@@ -193,7 +184,7 @@ pub(crate) fn run_rmdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             dir = parent;
         }
     }
-    exit
+    Ok(exit)
 }
 
 fn remove_dir(ctx: &Ctx<'_>, dir: &[u8]) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! `mkfifo` and `mknod` (POSIX XCU mkfifo; GNU): named pipes. Device nodes cannot be made here.
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::meta;
 
 use crate::common::mode::{self, umask};
@@ -60,32 +60,22 @@ fn make(ctx: &mut Ctx<'_>, name: &[u8], bits: u16, exact: bool) -> bool {
     }
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match MKFIFO.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = MKFIFO.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.is_empty() {
-        input::missing_operand(ctx, None);
-        return Exit::FAILURE;
+        return Err(input::missing_operand(ctx, None));
     }
-    let bits = match permissions(ctx, p.last(Flag::Mode)) {
-        Ok(b) => b,
-        Err(e) => return e,
-    };
+    let bits = permissions(ctx, p.last(Flag::Mode))?;
     let mut ok = true;
     for name in &p.operands {
         ok &= make(ctx, name, bits, p.has(Flag::Mode));
     }
-    if ok { Exit::SUCCESS } else { Exit::FAILURE }
+    Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-pub(crate) fn mknod(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match MKNOD.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    match p.operands.as_slice() {
+pub(crate) fn mknod(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = MKNOD.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    Ok(match p.operands.as_slice() {
         [] => {
             input::missing_operand(ctx, None);
             Exit::FAILURE
@@ -115,5 +105,5 @@ pub(crate) fn mknod(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             input::usage_error(ctx, &[b"invalid device type ", &shown]);
             Exit::FAILURE
         }
-    }
+    })
 }

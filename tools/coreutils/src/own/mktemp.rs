@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::meta;
 
 use crate::common::{input, paths, quote};
@@ -92,11 +92,8 @@ impl Template {
     }
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    match plan(ctx, args) {
-        Ok(plan) => make(ctx, &plan),
-        Err(exit) => exit,
-    }
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    plan(ctx, args).map(|plan| make(ctx, &plan))
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit, Output};
+use box_applet::{Ctx, Ended, Exit, Output};
 
 use crate::common::input::{self, Stop};
 
@@ -72,7 +72,7 @@ const SPEC: Spec<Flag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     // `+G`, `+/text`, `-50`: where to begin and how many lines a page has.
     let is_position = |a: &&Vec<u8>| match a.as_slice() {
         [b'+', _, ..] => true,
@@ -80,10 +80,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         _ => false,
     };
     let args: Vec<Vec<u8>> = args.iter().filter(|a| !is_position(a)).cloned().collect();
-    let p = match SPEC.parse_or_exit(ctx, &args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+    let p = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
     let (squeeze, numbers) = (p.has(Flag::SqueezeBlankLines), p.has(Flag::LineNumbers));
     let files = input::or_stdin(p.operands);
     let headers = ctx.name == "more" && files.len() > 1;
@@ -101,11 +98,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         match result {
             Ok(()) => {}
             Err(Stop::Read(e)) => cannot_show(ctx, file, &e),
-            Err(Stop::Write) => return Exit::FAILURE,
+            Err(Stop::Write) => return Ok(Exit::FAILURE),
         }
     }
     // Neither program takes a file it cannot show for a failure of its own.
-    Exit::SUCCESS
+    Ok(Exit::SUCCESS)
 }
 
 /// Prints files one after another, as if they were one.

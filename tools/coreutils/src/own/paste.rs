@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Write};
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit, Input};
+use box_applet::{Ctx, Ended, Exit, Input};
 
 use crate::common::{input, quote};
 
@@ -34,24 +34,23 @@ const BLOCK: usize = 64 << 10;
 /// What stands between lines, one after another and then again; `None` is nothing.
 type Delimiters = Vec<Option<u8>>;
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let list = p.last(Flag::Delimiters).unwrap_or(b"\t");
     let Some(delimiters) = delimiters(list) else {
         let shown = quote::colon(list);
-        ctx.error_bytes(&[b"delimiter list ends with an unescaped backslash: ", &shown]);
-        return Exit::FAILURE;
+        return Err(input::failure(
+            ctx,
+            &[b"delimiter list ends with an unescaped backslash: ", &shown],
+        ));
     };
     let end = if p.has(Flag::Zero) { 0 } else { b'\n' };
     let stdin = [b"-".to_vec()];
     let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
-    match p.has(Flag::Serial) {
+    Ok(match p.has(Flag::Serial) {
         true => serial(ctx, files, &delimiters, end),
         false => parallel(ctx, files, &delimiters, end),
-    }
+    })
 }
 
 /// Characters of a list with escapes; `None` if a backslash stands at its end. An empty list is one empty delimiter.
@@ -149,8 +148,7 @@ fn parallel(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, end: 
                 sources.push_back(Source::File(BufReader::with_capacity(input::BLOCK, opened)))
             }
             Err(e) => {
-                input::file_error(ctx, file, &e);
-                return Exit::FAILURE;
+                return input::file_error(ctx, file, &e);
             }
         }
     }
@@ -164,8 +162,7 @@ fn parallel(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, end: 
                 Ok(had) => any |= had,
                 Err(e) => {
                     let _ = ctx.stdout.write_all(&out[..begin]);
-                    input::file_error(ctx, &files[n], &e);
-                    return Exit::FAILURE;
+                    return input::file_error(ctx, &files[n], &e);
                 }
             }
             if n == last {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::signal;
 use box_text::regex::{Bound, Options, Regex, Syntax};
 
@@ -65,11 +65,11 @@ struct Criteria {
     groups: Option<Vec<u64>>,
 }
 
-pub(crate) fn pgrep(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    find(ctx, args).map_or_else(|exit| exit, |(p, found)| list(ctx, &p, &found))
+pub(crate) fn pgrep(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    Ok(find(ctx, args).map_or_else(|exit| exit, |(p, found)| list(ctx, &p, &found)))
 }
 
-pub(crate) fn pkill(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub(crate) fn pkill(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let mut signal = signal::TERM;
     let mut args = args;
     if let Some((first, rest)) = args.split_first()
@@ -77,10 +77,7 @@ pub(crate) fn pkill(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     {
         (signal, args) = (given, rest);
     }
-    let (p, found) = match find(ctx, args) {
-        Ok(found) => found,
-        Err(exit) => return exit,
-    };
+    let (p, found) = find(ctx, args)?;
     if let Some(given) = p.last(Flag::Signal).and_then(signal::parse) {
         signal = given;
     }
@@ -97,7 +94,7 @@ pub(crate) fn pkill(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
         }
     }
-    if found.is_empty() { Exit::FAILURE } else { Exit::SUCCESS }
+    Ok(if found.is_empty() { Exit::FAILURE } else { Exit::SUCCESS })
 }
 
 /// What was written, and the processes that fit.

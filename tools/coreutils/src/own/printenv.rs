@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,11 +19,8 @@ const SPEC: Spec<Flag> = Spec {
     posix_order: true,
 };
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit(2)) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit(2))?;
     let end = if p.has(Flag::Null) { 0 } else { b'\n' };
     let mut out = Vec::new();
     let mut missing = false;
@@ -43,5 +40,5 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
     }
     let _ = ctx.stdout.write_all(&out);
-    if missing { Exit::FAILURE } else { Exit::SUCCESS }
+    Ok(if missing { Exit::FAILURE } else { Exit::SUCCESS })
 }

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_text::escape::{Dialect, decode};
 use box_text::number::strtoi;
 use box_text::printf::{self, Count, LongDouble, Spec};
@@ -48,23 +48,22 @@ enum Go {
     Stop,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let args = match args {
         [first, ..] if first == b"--help" => {
             let _ = ctx.stdout.write_all(HELP.as_bytes());
-            return Exit::SUCCESS;
+            return Ok(Exit::SUCCESS);
         }
         [first, ..] if first == b"--version" => {
             let text = format!("printf (Wasibox) {}\n", env!("CARGO_PKG_VERSION"));
             let _ = ctx.stdout.write_all(text.as_bytes());
-            return Exit::SUCCESS;
+            return Ok(Exit::SUCCESS);
         }
         [first, rest @ ..] if first == b"--" => rest,
         all => all,
     };
     let Some((format, args)) = args.split_first() else {
-        input::missing_operand(ctx, None);
-        return Exit::FAILURE;
+        return Err(input::missing_operand(ctx, None));
     };
     let mut r = Run { ctx, args, next: 0, failed: false, out: Vec::new() };
     loop {
@@ -73,7 +72,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         let written = r.ctx.stdout.write_all(&r.out);
         r.out.clear();
         if written.is_err() {
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
         if go == Go::Stop {
             break;
@@ -87,7 +86,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             break;
         }
     }
-    if r.failed { Exit::FAILURE } else { Exit::SUCCESS }
+    Ok(if r.failed { Exit::FAILURE } else { Exit::SUCCESS })
 }
 
 impl Run<'_, '_> {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use super::processes::{self, Process};
 use crate::common::{names::Names, number};
@@ -52,16 +52,13 @@ struct Column {
     title: String,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, &modern(args), Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, &modern(args), Exit::FAILURE)?;
     let columns = match columns(&p) {
         Ok(columns) => columns,
         Err(field) => {
             ctx.error(format_args!("error: unknown user-defined format specifier \"{field}\""));
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
     };
     let mut list = processes::all(ctx);
@@ -76,7 +73,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let rows: Vec<Vec<String>> = list.iter().map(row).collect();
     let text = table(&columns, &rows, !p.has(Flag::NoHeaders));
     let _ = ctx.stdout.write_all(text.as_bytes());
-    if list.is_empty() { Exit::FAILURE } else { Exit::SUCCESS }
+    Ok(if list.is_empty() { Exit::FAILURE } else { Exit::SUCCESS })
 }
 
 /// BSD options come without a dash: `ps aux`.

@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::path::{from_bytes, to_bytes};
 
 use crate::common::{input, paths};
@@ -32,11 +32,8 @@ const SPEC: Spec<Flag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if !p.operands.is_empty() {
         ctx.error("ignoring non-option arguments");
     }
@@ -55,11 +52,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         None => match paths::canonical(&ctx.cwd, paths::Missing::None) {
             Ok(d) => to_bytes(&d).to_vec(),
             Err(e) => {
-                input::file_error(ctx, b".", &e);
-                return Exit::FAILURE;
+                return Err(input::file_error(ctx, b".", &e));
             }
         },
     };
     let _ = ctx.stdout.write_all(&[&dir, b"\n".as_slice()].concat());
-    Exit::SUCCESS
+    Ok(Exit::SUCCESS)
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::path::to_bytes;
 
 use crate::common::paths::{Missing, canonical, relative};
@@ -61,14 +61,10 @@ const READLINK: Spec<Flag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match READLINK.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = READLINK.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.is_empty() {
-        input::missing_operand(ctx, None);
-        return Exit::FAILURE;
+        return Err(input::missing_operand(ctx, None));
     }
     let mut newline = !p.has(Flag::NoNewline);
     if p.operands.len() > 1 && !newline {
@@ -96,7 +92,7 @@ pub(crate) fn readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                     line.push(if p.has(Flag::Zero) { 0 } else { b'\n' });
                 }
                 if ctx.stdout.write_all(&line).is_err() {
-                    return Exit::FAILURE;
+                    return Ok(Exit::FAILURE);
                 }
             }
             Err(e) => {
@@ -107,7 +103,7 @@ pub(crate) fn readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
         }
     }
-    exit
+    Ok(exit)
 }
 
 const REALPATH: Spec<Flag> = Spec {
@@ -219,13 +215,10 @@ impl Start {
     }
 }
 
-pub(crate) fn realpath(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match REALPATH.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn realpath(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = REALPATH.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.is_empty() {
-        return input::missing_operand(ctx, None);
+        return Ok(input::missing_operand(ctx, None));
     }
     let missing = p.choice(&[
         (Flag::CanonicalizeExisting, Missing::None),
@@ -237,10 +230,7 @@ pub(crate) fn realpath(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         literal: p.choice(&links).unwrap_or(false),
         logical: p.last_of(&[Flag::Logical, Flag::Physical]) == Some(Flag::Logical),
     };
-    let start = match Start::of(ctx, &p, &resolver) {
-        Ok(start) => start,
-        Err(exit) => return exit,
-    };
+    let start = Start::of(ctx, &p, &resolver)?;
     let mut exit = Exit::SUCCESS;
     for file in &p.operands {
         match resolver.resolve(ctx, file) {
@@ -248,7 +238,7 @@ pub(crate) fn realpath(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 let mut line = start.show(&full);
                 line.push(if p.has(Flag::Zero) { 0 } else { b'\n' });
                 if ctx.stdout.write_all(&line).is_err() {
-                    return Exit::FAILURE;
+                    return Ok(Exit::FAILURE);
                 }
             }
             Err(e) => {
@@ -260,5 +250,5 @@ pub(crate) fn realpath(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
         }
     }
-    exit
+    Ok(exit)
 }

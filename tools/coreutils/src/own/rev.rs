@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input::{self, Stop, put};
 use crate::common::locale;
@@ -22,11 +22,8 @@ const SPEC: Spec<Flag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let end = if p.has(Flag::Zero) { 0 } else { b'\n' };
     let utf8 = locale::utf8(&ctx.env);
     let stdin = [b"-".to_vec()];
@@ -68,9 +65,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 ctx.error_bytes(&[b"cannot open ", file, b": ", box_sys::strerror(&e).as_bytes()]);
                 exit = Exit::FAILURE;
             }
-            Err(Stop::Write) => return Exit::FAILURE,
+            Err(Stop::Write) => return Ok(Exit::FAILURE),
         }
     }
     let _ = ctx.stdout.flush();
-    exit
+    Ok(exit)
 }

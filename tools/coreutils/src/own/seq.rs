@@ -5,7 +5,7 @@ mod digits;
 use std::io::{self, Write};
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit, Output};
+use box_applet::{Ctx, Ended, Exit, Output};
 use box_text::printf::{self, LongDouble};
 
 use crate::common::{input, quote};
@@ -115,16 +115,13 @@ struct Plan {
     show: Show,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let plan = match plan(ctx, args) {
-        Ok(plan) => plan,
-        Err(exit) => return exit,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let plan = plan(ctx, args)?;
     let printed = match plan.integers() {
         Some(integers) => integers.print(&plan, &mut ctx.stdout),
         None => floats(&plan, &mut ctx.stdout),
     };
-    if printed.is_ok() { Exit::SUCCESS } else { Exit::FAILURE }
+    Ok(if printed.is_ok() { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {

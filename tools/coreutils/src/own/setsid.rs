@@ -4,7 +4,7 @@
 
 use box_applet::command::{Command, StartError};
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::WaitStatus;
 
 use crate::common::input;
@@ -29,29 +29,25 @@ const SPEC: Spec<Flag> = Spec {
     posix_order: true,
 };
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.is_empty() {
-        input::usage_error(ctx, &[b"no command specified"]);
-        return Exit::FAILURE;
+        return Err(input::usage_error(ctx, &[b"no command specified"]));
     }
     // The leader of a process group cannot begin a session: a child does.
     if p.has(Flag::Fork) || ctx.procs.begin_session().is_err() {
         let mut argv = vec![b"setsid".to_vec()];
         argv.extend(p.operands.iter().cloned());
-        return match Command::new(argv).start(ctx) {
+        return Ok(match Command::new(argv).start(ctx) {
             Ok(_) if !p.has(Flag::Wait) => Exit::SUCCESS,
             Ok(child) => Exit(child.wait(ctx).map_or(1, WaitStatus::shell_status)),
             Err(e) => failed(ctx, b"setsid", &e),
-        };
+        });
     }
-    match Command::new(p.operands.clone()).replace(ctx) {
+    Ok(match Command::new(p.operands.clone()).replace(ctx) {
         Ok(status) => Exit(status),
         Err(e) => failed(ctx, &p.operands[0], &e),
-    }
+    })
 }
 
 fn failed(ctx: &mut Ctx<'_>, command: &[u8], e: &StartError) -> Exit {

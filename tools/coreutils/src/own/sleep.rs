@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use box_applet::opts::Spec;
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{input, quote};
 
@@ -33,14 +33,10 @@ pub(crate) fn duration(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.operands.is_empty() {
-        input::missing_operand(ctx, None);
-        return Exit::FAILURE;
+        return Err(input::missing_operand(ctx, None));
     }
     let (mut total, mut bad) = (0.0, false);
     for o in &p.operands {
@@ -54,7 +50,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     }
     if bad {
         input::usage_hint(ctx);
-        return Exit::FAILURE;
+        return Ok(Exit::FAILURE);
     }
     let _ = std::io::Write::flush(&mut ctx.stdout);
     // Long waits in pieces: a host may not take a span of centuries.
@@ -64,5 +60,5 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         std::thread::sleep(piece);
         left = left.saturating_sub(piece);
     }
-    Exit::SUCCESS
+    Ok(Exit::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input::{self, Stop, put};
 use crate::common::number;
@@ -95,11 +95,8 @@ struct Plan {
     files: Vec<Vec<u8>>,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let plan = match plan(ctx, args) {
-        Ok(plan) => plan,
-        Err(exit) => return exit,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let plan = plan(ctx, args)?;
     let mut exit = Exit::SUCCESS;
     for file in &plan.files {
         let mut data = Vec::new();
@@ -116,10 +113,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         let name: &[u8] = if file == b"-" { b"{standard input}" } else { file };
         let mut emit = |at: usize, text: &[u8]| put(&mut ctx.stdout, &plan.line(name, at, text));
         if plan.runs(&data, &mut emit).is_err() {
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
     }
-    exit
+    Ok(exit)
 }
 
 /// `-8` is an old form of `-n 8`.

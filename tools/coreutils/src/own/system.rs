@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit, Source};
+use box_applet::{Ctx, Ended, Exit, Source};
 
 use crate::common::{clock, input, names::Names};
 use box_text::time::strftime;
@@ -59,14 +59,10 @@ fn line(ctx: &mut Ctx<'_>, text: &str) -> Exit {
     Exit::SUCCESS
 }
 
-pub(crate) fn uname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match UNAME.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn uname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = UNAME.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if let Some(extra) = p.operands.first() {
-        input::extra_operand(ctx, extra);
-        return Exit::FAILURE;
+        return Err(input::extra_operand(ctx, extra));
     }
     let all = p.has(UnameFlag::All);
     let [kernel, release, version, machine] = SYSTEM;
@@ -94,7 +90,7 @@ pub(crate) fn uname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     if want(UnameFlag::OperatingSystem) {
         words.push("GNU/Linux");
     }
-    line(ctx, &words.join(" "))
+    Ok(line(ctx, &words.join(" ")))
 }
 
 const ARCH: Spec = Spec {
@@ -105,17 +101,12 @@ const ARCH: Spec = Spec {
     posix_order: false,
 };
 
-pub(crate) fn arch(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    match ARCH.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => match p.operands.first() {
-            Some(extra) => {
-                input::extra_operand(ctx, extra);
-                Exit::FAILURE
-            }
-            None => line(ctx, SYSTEM[3]),
-        },
-        Err(e) => e,
-    }
+pub(crate) fn arch(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = ARCH.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    Ok(match p.operands.first() {
+        Some(extra) => input::extra_operand(ctx, extra),
+        None => line(ctx, SYSTEM[3]),
+    })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -146,29 +137,28 @@ const HOSTNAME: Spec<HostnameFlag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn hostname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match HOSTNAME.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn hostname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = HOSTNAME.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if !p.operands.is_empty() {
         ctx.error("you must be root to change the host name");
-        return Exit::FAILURE;
+        return Ok(Exit::FAILURE);
     }
     let host = host_name();
     let (short, domain) = host.split_once('.').unwrap_or((&host, ""));
-    match p.last_of(&[
-        HostnameFlag::Short,
-        HostnameFlag::Fqdn,
-        HostnameFlag::Domain,
-        HostnameFlag::IpAddress,
-        HostnameFlag::AllIpAddresses,
-    ]) {
-        Some(HostnameFlag::Short) => line(ctx, short),
-        Some(HostnameFlag::Domain) => line(ctx, domain),
-        Some(HostnameFlag::IpAddress | HostnameFlag::AllIpAddresses) => line(ctx, "127.0.0.1"),
-        _ => line(ctx, &host),
-    }
+    Ok(
+        match p.last_of(&[
+            HostnameFlag::Short,
+            HostnameFlag::Fqdn,
+            HostnameFlag::Domain,
+            HostnameFlag::IpAddress,
+            HostnameFlag::AllIpAddresses,
+        ]) {
+            Some(HostnameFlag::Short) => line(ctx, short),
+            Some(HostnameFlag::Domain) => line(ctx, domain),
+            Some(HostnameFlag::IpAddress | HostnameFlag::AllIpAddresses) => line(ctx, "127.0.0.1"),
+            _ => line(ctx, &host),
+        },
+    )
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -189,20 +179,18 @@ const NPROC: Spec<NprocFlag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn nproc(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match NPROC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn nproc(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = NPROC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if let Some(extra) = p.operands.first() {
-        input::extra_operand(ctx, extra);
-        return Exit::FAILURE;
+        return Err(input::extra_operand(ctx, extra));
     }
     let number = |v: &[u8]| crate::common::number::decimal(v);
     let ignore = match p.last(NprocFlag::Ignore).map(|v| (v.to_vec(), number(v))) {
         Some((text, None)) => {
-            ctx.error_bytes(&[b"invalid number: ", &crate::common::quote::always(&text)]);
-            return Exit::FAILURE;
+            return Err(input::failure(
+                ctx,
+                &[b"invalid number: ", &crate::common::quote::always(&text)],
+            ));
         }
         Some((_, Some(n))) => n,
         None => 0,
@@ -221,7 +209,7 @@ pub(crate) fn nproc(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             count = count.min(n);
         }
     }
-    line(ctx, &count.saturating_sub(ignore).max(1).to_string())
+    Ok(line(ctx, &count.saturating_sub(ignore).max(1).to_string()))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -247,11 +235,8 @@ fn up_seconds() -> u64 {
     text.split(['.', ' ']).next().and_then(|s| s.parse().ok()).unwrap_or(0)
 }
 
-pub(crate) fn uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match UPTIME.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = UPTIME.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let zone = clock::zone(ctx.env.get(b"TZ"));
     let (now, _) = clock::now();
     let up = up_seconds();
@@ -262,7 +247,7 @@ pub(crate) fn uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     };
     if p.has(UptimeFlag::Since) {
         let at = now - up as i64;
-        return line(ctx, &show(b"%F %T", at));
+        return Ok(line(ctx, &show(b"%F %T", at)));
     }
     let (days, hours, minutes) = (up / 86_400, up / 3600 % 24, up / 60 % 60);
     if p.has(UptimeFlag::Pretty) {
@@ -277,7 +262,7 @@ pub(crate) fn uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         if parts.is_empty() {
             parts.push(format!("{minutes} minutes"));
         }
-        return line(ctx, &format!("up {}", parts.join(", ")));
+        return Ok(line(ctx, &format!("up {}", parts.join(", "))));
     }
     let day_part = match days {
         0 => String::new(),
@@ -290,7 +275,7 @@ pub(crate) fn uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     let load: Vec<&str> = load.split(' ').take(3).collect();
     let load = if load.len() == 3 { load.join(", ") } else { "0.00, 0.00, 0.00".to_string() };
     let time = show(b" %H:%M:%S", now);
-    line(ctx, &format!("{time} up {day_part}{clock},  1 user,  load average: {load}"))
+    Ok(line(ctx, &format!("{time} up {day_part}{clock},  1 user,  load average: {load}")))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -311,17 +296,14 @@ const TTY: Spec<TtyFlag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn tty(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub(crate) fn tty(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     // `--quiet` is another name of `--silent`.
     let args: Vec<Vec<u8>> =
         args.iter().map(|a| if a == b"--quiet" { b"-s".to_vec() } else { a.clone() }).collect();
-    let p = match TTY.parse_or_exit(ctx, &args, Exit(2)) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+    let p = TTY.parse_or_exit(ctx, &args, Exit(2))?;
     if let Some(extra) = p.operands.first() {
         input::extra_operand(ctx, extra);
-        return Exit(2);
+        return Ok(Exit(2));
     }
     let terminal = match ctx.stdin.source() {
         Source::File(f) => box_sys::is_terminal(f),
@@ -330,7 +312,7 @@ pub(crate) fn tty(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     if !p.has(TtyFlag::Silent) {
         line(ctx, if terminal { "/dev/tty" } else { "not a tty" });
     }
-    if terminal { Exit::SUCCESS } else { Exit::FAILURE }
+    Ok(if terminal { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
 const LOGNAME: Spec = Spec {
@@ -341,22 +323,15 @@ const LOGNAME: Spec = Spec {
     posix_order: false,
 };
 
-pub(crate) fn logname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    match LOGNAME.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => match p.operands.first() {
-            Some(extra) => {
-                input::extra_operand(ctx, extra);
-                Exit::FAILURE
-            }
-            None => {
-                let name = ctx.env.get(b"LOGNAME").map(|n| String::from_utf8_lossy(n).into_owned());
-                let (uid, _) = box_sys::meta::ids();
-                let name = name.unwrap_or_else(|| Names::load().show_user(uid));
-                line(ctx, &name)
-            }
-        },
-        Err(e) => e,
+pub(crate) fn logname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = LOGNAME.parse_or_exit(ctx, args, Exit::FAILURE)?;
+    if let Some(extra) = p.operands.first() {
+        return Err(input::extra_operand(ctx, extra));
     }
+    let name = ctx.env.get(b"LOGNAME").map(|n| String::from_utf8_lossy(n).into_owned());
+    let (uid, _) = box_sys::meta::ids();
+    let name = name.unwrap_or_else(|| Names::load().show_user(uid));
+    Ok(line(ctx, &name))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -381,14 +356,11 @@ const SYNC: Spec<SyncFlag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn sync(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SYNC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn sync(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SYNC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     if p.has(SyncFlag::Data) && p.operands.is_empty() {
         ctx.error("--data needs at least one argument");
-        return Exit::FAILURE;
+        return Ok(Exit::FAILURE);
     }
     let mut exit = Exit::SUCCESS;
     for f in &p.operands {
@@ -409,7 +381,7 @@ pub(crate) fn sync(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
         }
     }
-    exit
+    Ok(exit)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -435,15 +407,12 @@ const CLEAR: Spec<ClearFlag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn clear(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match CLEAR.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn clear(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = CLEAR.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let _ = ctx.stdout.write_all(if p.has(ClearFlag::KeepScrollback) {
         b"\x1b[H\x1b[2J"
     } else {
         b"\x1b[H\x1b[2J\x1b[3J"
     });
-    Exit::SUCCESS
+    Ok(Exit::SUCCESS)
 }

@@ -5,7 +5,7 @@ mod backwards;
 use std::io::{Read, Write};
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_text::regex::{Options, Regex, Syntax};
 
 use crate::common::{input, quote};
@@ -36,15 +36,12 @@ const SPEC: Spec<Flag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let separator = match p.last(Flag::Separator) {
         Some(b"") if p.has(Flag::Regex) => {
             ctx.error("separator cannot be empty");
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
         // An empty separator is a NUL.
         Some(b"") => b"\0".to_vec(),
@@ -56,7 +53,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             Ok(r) => Some(r),
             Err(e) => {
                 ctx.error(e);
-                return Exit::FAILURE;
+                return Ok(Exit::FAILURE);
             }
         }
     } else {
@@ -72,7 +69,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         {
             match backwards::write(&mut opened, separator, p.has(Flag::Before), &mut ctx.stdout) {
                 Ok(()) => continue,
-                Err(input::Stop::Write) => return Exit::FAILURE,
+                Err(input::Stop::Write) => return Ok(Exit::FAILURE),
                 Err(input::Stop::Read(e)) => {
                     read_error(ctx, file, &e);
                     exit = Exit::FAILURE;
@@ -103,10 +100,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         };
         at.dedup();
         if ctx.stdout.write_all(&reversed(&text, &at, p.has(Flag::Before))).is_err() {
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
     }
-    exit
+    Ok(exit)
 }
 
 /// An operand that is a file with an end to begin at.

@@ -9,7 +9,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::time::Duration;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit, Output};
+use box_applet::{Ctx, Ended, Exit, Output};
 use box_sys::meta;
 
 use super::head::{self, Count};
@@ -106,19 +106,13 @@ struct Plan {
     follow: Option<Follow>,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let plan = match plan(ctx, args) {
-        Ok(plan) => plan,
-        Err(exit) => return exit,
-    };
-    let (printed, exit) = match print(ctx, &plan) {
-        Ok(done) => done,
-        Err(exit) => return exit,
-    };
-    match &plan.follow {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let plan = plan(ctx, args)?;
+    let (printed, exit) = print(ctx, &plan)?;
+    Ok(match &plan.follow {
         Some(follow) if !printed.is_empty() => follow::follow(ctx, printed, follow, plan.headers),
         _ => exit,
-    }
+    })
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {

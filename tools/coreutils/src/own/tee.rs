@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, Write};
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{input, quote};
 
@@ -77,12 +77,11 @@ struct Plan {
 /// Where a copy goes besides standard output.
 type Outputs = Vec<(Vec<u8>, File)>;
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let done = plan(ctx, args).and_then(|plan| {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    plan(ctx, args).and_then(|plan| {
         let (outputs, exit) = open(ctx, &plan)?;
         copy(ctx, plan.mode, outputs, exit)
-    });
-    done.unwrap_or_else(|exit| exit)
+    })
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
@@ -122,7 +121,7 @@ fn open(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<(Outputs, Exit), Exit> {
 }
 
 /// Copies standard input until its end, or until nobody takes it.
-fn copy(ctx: &mut Ctx<'_>, mode: Mode, mut outputs: Outputs, exit: Exit) -> Result<Exit, Exit> {
+fn copy(ctx: &mut Ctx<'_>, mode: Mode, mut outputs: Outputs, exit: Exit) -> Ended {
     let mut exit = exit;
     let mut stdout_open = true;
     loop {

@@ -1,7 +1,7 @@
 //! `test` and `[` (POSIX XCU test; GNU). Up to four arguments by count as POSIX says, longer
 //! expressions with `-a`, `-o`, `!` and parentheses by precedence.
 
-use box_applet::{Ctx, Exit, Source};
+use box_applet::{Ctx, Ended, Exit, Source};
 use box_sys::{Kind, Stat, meta};
 
 use crate::common::{paths, quote};
@@ -29,32 +29,32 @@ Exit with the status determined by EXPRESSION.
   -t FD                        file descriptor FD is opened on a terminal
 ";
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let mut args = args;
     if ctx.name == "[" {
         if let [only] = args
             && only == b"--help"
         {
             let _ = std::io::Write::write_all(&mut ctx.stdout, HELP.as_bytes());
-            return Exit::SUCCESS;
+            return Ok(Exit::SUCCESS);
         }
         match args.split_last() {
             Some((last, rest)) if last == b"]" => args = rest,
             _ => {
                 ctx.error("missing ']'");
-                return Exit::USAGE;
+                return Ok(Exit::USAGE);
             }
         }
     }
     let words: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();
-    match by_count(ctx, &words) {
+    Ok(match by_count(ctx, &words) {
         Ok(true) => Exit::SUCCESS,
         Ok(false) => Exit::FAILURE,
         Err(Bad(m)) => {
             ctx.error_bytes(&[&m]);
             Exit::USAGE
         }
-    }
+    })
 }
 
 fn by_count(ctx: &Ctx<'_>, w: &[&[u8]]) -> Result<bool, Bad> {

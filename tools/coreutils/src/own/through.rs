@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use box_applet::command::{Command, StartError, Stream};
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::{WaitStatus, events, signal};
 
 use crate::common::{input, quote};
@@ -68,7 +68,7 @@ const NICE: Spec<NiceFlag> = Spec {
     posix_order: true,
 };
 
-pub(crate) fn nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub(crate) fn nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     // `-10` and `--10` are the old form of `-n 10` and `-n -10`.
     let mut args = args.to_vec();
     if let Some(first) = args.first_mut() {
@@ -78,26 +78,23 @@ pub(crate) fn nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             *first = [b"-n", digits].concat();
         }
     }
-    let p = match NICE.parse_or_exit(ctx, &args, Exit(125)) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+    let p = NICE.parse_or_exit(ctx, &args, Exit(125))?;
     if let Some(n) = p.last(NiceFlag::Adjustment) {
         let n_text = String::from_utf8_lossy(n).into_owned();
         if n_text.trim().parse::<i64>().is_err() {
             ctx.error_bytes(&[b"invalid adjustment ", &quote::always(n)]);
-            return Exit(125);
+            return Ok(Exit(125));
         }
         if p.operands.is_empty() {
             input::usage_error(ctx, &[b"a command must be given with an adjustment"]);
-            return Exit(125);
+            return Ok(Exit(125));
         }
     }
     if p.operands.is_empty() {
         let _ = ctx.stdout.write_all(b"0\n");
-        return Exit::SUCCESS;
+        return Ok(Exit::SUCCESS);
     }
-    go_on_as(ctx, &p.operands, Stream::Inherit)
+    Ok(go_on_as(ctx, &p.operands, Stream::Inherit))
 }
 
 const NOHUP: Spec = Spec {
@@ -108,14 +105,11 @@ const NOHUP: Spec = Spec {
     posix_order: true,
 };
 
-pub(crate) fn nohup(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match NOHUP.parse_or_exit(ctx, args, Exit(125)) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn nohup(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = NOHUP.parse_or_exit(ctx, args, Exit(125))?;
     if p.operands.is_empty() {
         input::missing_operand(ctx, None);
-        return Exit(125);
+        return Ok(Exit(125));
     }
     let terminal =
         matches!(ctx.stdout.sink(), box_applet::Sink::File(f) if box_sys::is_terminal(f));
@@ -128,13 +122,13 @@ pub(crate) fn nohup(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
             Err(e) => {
                 input::cannot(ctx, "failed to open", b"nohup.out", &e);
-                return Exit(125);
+                return Ok(Exit(125));
             }
         }
     }
     let (caught, ignored) = events::dispositions();
     events::catch(caught, ignored | events::bit(signal::HUP));
-    go_on_as(ctx, &p.operands, stdout)
+    Ok(go_on_as(ctx, &p.operands, stdout))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -159,31 +153,28 @@ const STDBUF: Spec<StdbufFlag> = Spec {
     posix_order: true,
 };
 
-pub(crate) fn stdbuf(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match STDBUF.parse_or_exit(ctx, args, Exit(125)) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn stdbuf(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = STDBUF.parse_or_exit(ctx, args, Exit(125))?;
     for (id, value) in &p.options {
         let v = value.as_deref().unwrap_or_default();
         if v == b"L" && *id == StdbufFlag::Input {
             input::usage_error(ctx, &[b"line buffering stdin is meaningless"]);
-            return Exit(125);
+            return Ok(Exit(125));
         }
         if v != b"L" && crate::common::number::size(v).is_err() {
             ctx.error_bytes(&[b"invalid mode ", &quote::always(v)]);
-            return Exit(125);
+            return Ok(Exit(125));
         }
     }
     if p.operands.is_empty() {
         input::missing_operand(ctx, None);
-        return Exit(125);
+        return Ok(Exit(125));
     }
     if p.options.is_empty() {
         input::usage_error(ctx, &[b"you must specify a buffering mode option"]);
-        return Exit(125);
+        return Ok(Exit(125));
     }
-    go_on_as(ctx, &p.operands, Stream::Inherit)
+    Ok(go_on_as(ctx, &p.operands, Stream::Inherit))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -223,14 +214,11 @@ const TIME: Spec<TimeFlag> = Spec {
     posix_order: true,
 };
 
-pub(crate) fn time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match TIME.parse_or_exit(ctx, args, Exit(125)) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = TIME.parse_or_exit(ctx, args, Exit(125))?;
     if p.operands.is_empty() {
         input::usage_error(ctx, &[b"missing program to run"]);
-        return Exit(125);
+        return Ok(Exit(125));
     }
     let start = Instant::now();
     let exit = run(ctx, &p.operands);
@@ -245,18 +233,18 @@ pub(crate) fn time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     };
     let Some(name) = p.last(TimeFlag::Output) else {
         let _ = ctx.stderr.write_all(&text);
-        return exit;
+        return Ok(exit);
     };
     let append = p.has(TimeFlag::Append);
     let mut options = OpenOptions::new();
     options.write(true).create(true).append(append).truncate(!append);
-    match options.open(ctx.path(name)).and_then(|mut f| f.write_all(&text)) {
+    Ok(match options.open(ctx.path(name)).and_then(|mut f| f.write_all(&text)) {
         Ok(()) => exit,
         Err(e) => {
             input::file_error(ctx, name, &e);
             Exit(125)
         }
-    }
+    })
 }
 
 const TIME_DEFAULT: &[u8] = b"%Uuser %Ssystem %Eelapsed %PCPU (0avgtext+0avgdata %Mmaxresident)k\n0inputs+0outputs (0major+0minor)pagefaults 0swaps";

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use box_applet::command::{Child, Command};
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::{WaitStatus, signal};
 
 use super::sleep;
@@ -55,15 +55,14 @@ struct Plan {
     verbose: bool,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let done = plan(ctx, args).and_then(|plan| {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    plan(ctx, args).and_then(|plan| {
         let child = start(ctx, &plan.command)?;
         if plan.limit.is_zero() {
             return Ok(Exit(child.wait(ctx).map_or(125, WaitStatus::shell_status)));
         }
         watch(ctx, child.pid, &plan)
-    });
-    done.unwrap_or_else(|exit| exit)
+    })
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
@@ -118,7 +117,7 @@ fn send(ctx: &mut Ctx<'_>, pid: u32, n: u8, plan: &Plan) {
 }
 
 /// Waits for the command, and ends it when its time is up.
-fn watch(ctx: &mut Ctx<'_>, pid: u32, plan: &Plan) -> Result<Exit, Exit> {
+fn watch(ctx: &mut Ctx<'_>, pid: u32, plan: &Plan) -> Ended {
     /// Most commands end soon: short steps first.
     const FIRST_STEP: Duration = Duration::from_micros(200);
     // On other runtimes a guest process without a handler takes no notice of TERM.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit, Sink};
+use box_applet::{Ctx, Ended, Exit, Sink};
 use box_sys::meta;
 
 use super::date;
@@ -84,11 +84,8 @@ struct Plan {
     files: Vec<Vec<u8>>,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let plan = match plan(ctx, args) {
-        Ok(plan) => plan,
-        Err(exit) => return exit,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let plan = plan(ctx, args)?;
     let mut exit = Exit::SUCCESS;
     for file in &plan.files {
         if file == b"-" {
@@ -97,7 +94,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             exit = input::cannot(ctx, what, file, &e);
         }
     }
-    exit
+    Ok(exit)
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {

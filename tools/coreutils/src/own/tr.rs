@@ -3,7 +3,8 @@
 use std::io::BufRead;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
+use box_text::escape::named;
 
 use crate::common::input::{self, Stop, put};
 use crate::common::quote;
@@ -67,19 +68,16 @@ const CLASSES: [(&str, fn(u8) -> bool); 12] = [
     ("xdigit", |c| c.is_ascii_hexdigit()),
 ];
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let table = match plan(ctx, args) {
-        Ok(table) => table,
-        Err(exit) => return exit,
-    };
-    match table.run(ctx) {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let table = plan(ctx, args)?;
+    Ok(match table.run(ctx) {
         Ok(()) => Exit::SUCCESS,
         Err(Stop::Read(e)) => {
             ctx.error(format_args!("read error: {}", box_sys::strerror(&e)));
             Exit::FAILURE
         }
         Err(Stop::Write) => Exit::FAILURE,
-    }
+    })
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Table, Exit> {
@@ -150,14 +148,6 @@ fn unescape(ctx: &mut Ctx<'_>, text: &[u8]) -> (u8, bool, usize) {
         return (b'\\', true, 1);
     };
     let plain = match e {
-        b'\\' => b'\\',
-        b'a' => 7,
-        b'b' => 8,
-        b'f' => 12,
-        b'n' => b'\n',
-        b'r' => b'\r',
-        b't' => b'\t',
-        b'v' => 11,
         b'0'..=b'7' => {
             let (mut value, mut n) = (0u32, 0);
             while n < 3 {
@@ -172,7 +162,7 @@ fn unescape(ctx: &mut Ctx<'_>, text: &[u8]) -> (u8, bool, usize) {
             }
             return (value as u8, true, 1 + n);
         }
-        other => other,
+        other => named(other).unwrap_or(other),
     };
     (plain, true, 2)
 }

@@ -7,7 +7,7 @@ mod list;
 use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, meta};
 use box_text::glob::{Options as GlobOptions, Pattern};
 
@@ -143,23 +143,20 @@ struct Open {
     next: usize,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let options = match options(ctx, args) {
-        Ok(options) => options,
-        Err(exit) => return exit,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let options = options(ctx, args)?;
     let (text, all_found) = match options.p.has(Flag::Json) {
         true => json::trees(ctx, &options),
         false => draw::trees(ctx, &options),
     };
     if let Some(name) = options.p.last(Flag::Output) {
         if let Err(e) = std::fs::write(ctx.path(name), &text) {
-            return input::file_error(ctx, name, &e);
+            return Ok(input::file_error(ctx, name, &e));
         }
     } else {
         let _ = ctx.stdout.write_all(&text);
     }
-    if all_found { Exit::SUCCESS } else { Exit::USAGE }
+    Ok(if all_found { Exit::SUCCESS } else { Exit::USAGE })
 }
 
 fn options(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 fn answer(ctx: &mut Ctx<'_>, args: &[Vec<u8>], what: &str) {
     let text = match args {
@@ -18,12 +18,12 @@ fn answer(ctx: &mut Ctx<'_>, args: &[Vec<u8>], what: &str) {
     let _ = ctx.stdout.write_all(text.as_bytes());
 }
 
-pub(crate) fn run_true(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub(crate) fn run_true(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     answer(ctx, args, "success");
-    Exit::SUCCESS
+    Ok(Exit::SUCCESS)
 }
 
-pub(crate) fn run_false(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub(crate) fn run_false(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     answer(ctx, args, "failure");
-    Exit::FAILURE
+    Ok(Exit::FAILURE)
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input::{self, Stop, put};
 use crate::common::{number, quote};
@@ -105,26 +105,18 @@ fn modern(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
     out
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, &modern(args), Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    let o = match options(ctx, &p) {
-        Ok(o) => o,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, &modern(args), Exit::FAILURE)?;
+    let o = options(ctx, &p)?;
     if let Some(extra) = p.operands.get(2) {
-        input::extra_operand(ctx, extra);
-        return Exit::FAILURE;
+        return Err(input::extra_operand(ctx, extra));
     }
     let stdin = b"-".to_vec();
     let name = p.operands.first().unwrap_or(&stdin);
     let mut reader = match input::open(&mut ctx.stdin, &ctx.cwd, name) {
         Ok(r) => r,
         Err(e) => {
-            input::file_error(ctx, name, &e);
-            return Exit::FAILURE;
+            return Err(input::file_error(ctx, name, &e));
         }
     };
     let target = p.operands.get(1).filter(|t| *t != b"-");
@@ -138,12 +130,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
             Err(e) => {
                 drop(reader);
-                input::file_error(ctx, t, &e);
-                return Exit::FAILURE;
+                return Err(input::file_error(ctx, t, &e));
             }
         },
     };
-    match result {
+    Ok(match result {
         Ok(()) => Exit::SUCCESS,
         Err(Stop::Read(e)) => {
             let shown = quote::always(name);
@@ -156,7 +147,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
             Exit::FAILURE
         }
-    }
+    })
 }
 
 /// What `-D`, `--all-repeated` and `--group` say: how all lines of a group are shown.

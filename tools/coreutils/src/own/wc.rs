@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit, Source};
+use box_applet::{Ctx, Ended, Exit, Source};
 use box_sys::{Kind, meta};
 
 use crate::common::input::{self, Stop};
@@ -107,8 +107,8 @@ struct Plan {
     unusable: usize,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    plan(ctx, args).and_then(|plan| count_all(ctx, &plan)).unwrap_or_else(|exit| exit)
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    plan(ctx, args).and_then(|plan| count_all(ctx, &plan))
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
@@ -122,7 +122,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
     Ok(Plan { show, files: input::or_stdin(p.operands), named, unusable: 0 })
 }
 
-fn count_all(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<Exit, Exit> {
+fn count_all(ctx: &mut Ctx<'_>, plan: &Plan) -> Ended {
     let show = plan.show;
     let mut exit = if plan.unusable > 0 { Exit::FAILURE } else { Exit::SUCCESS };
     let width = number_width(ctx, &plan.files, show.columns());

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit, program};
+use box_applet::{Ctx, Ended, Exit, program};
 use box_sys::path::to_bytes;
 
 /// What may be asked for.
@@ -24,11 +24,8 @@ const SPEC: Spec<Flag> = Spec {
     posix_order: true,
 };
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
     let mut missing = p.operands.is_empty();
     for name in &p.operands {
         let mut found: Vec<Vec<u8>> = Vec::new();
@@ -49,5 +46,5 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             }
         }
     }
-    if missing { Exit::FAILURE } else { Exit::SUCCESS }
+    Ok(if missing { Exit::FAILURE } else { Exit::SUCCESS })
 }

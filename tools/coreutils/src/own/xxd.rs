@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, Read, Seek, SeekFrom, Write};
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input::{self, Stop, put};
 
@@ -66,9 +66,9 @@ struct Plan {
     output: Option<Vec<u8>>,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let done = plan(ctx, args).and_then(|plan| convert(ctx, &plan));
-    done.err().unwrap_or(Exit::SUCCESS)
+    Ok(done.err().unwrap_or(Exit::SUCCESS))
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use box_applet::opts::Spec;
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 const SPEC: Spec = Spec {
     usage: "[STRING]...",
@@ -16,17 +16,14 @@ const SPEC: Spec = Spec {
 /// Bytes per write: a pipe's capacity.
 const CHUNK: usize = 64 * 1024;
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut line = if p.operands.is_empty() { b"y".to_vec() } else { p.operands.join(&b' ') };
     line.push(b'\n');
     let block = line.repeat((CHUNK / line.len()).max(1));
     loop {
         if ctx.stdout.write_all(&block).is_err() {
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
     }
 }

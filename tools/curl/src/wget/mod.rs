@@ -26,7 +26,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::cookies::Jar;
 use crate::transfer;
@@ -59,8 +59,8 @@ impl Fault {
 }
 
 /// Runs `wget`.
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    with(ctx, args, &mut Node::default())
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    Ok(with(ctx, args, &mut Node::default()))
 }
 
 /// The same with any host.

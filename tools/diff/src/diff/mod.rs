@@ -11,7 +11,7 @@ use box_text::time::Zone;
 use std::io::{self, Read, Write};
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, Stat, meta, strerror};
 use box_text::glob::{self, Pattern};
 use box_text::regex::{Options as RegexOptions, Regex, Syntax};
@@ -234,17 +234,14 @@ pub struct Side {
 pub type Status = u8;
 
 /// Runs `diff`.
-pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let args = numeric_context(args);
-    let parsed = match SPEC.parse_or_exit(ctx, &args, Exit::USAGE) {
-        Ok(p) => p,
-        Err(exit) => return exit,
-    };
+    let parsed = SPEC.parse_or_exit(ctx, &args, Exit::USAGE)?;
     let options = match options(ctx, &parsed, &args) {
         Ok(o) => o,
         Err(message) => {
             ctx.error(message);
-            return Exit::USAGE;
+            return Ok(Exit::USAGE);
         }
     };
     let (a, b) = match parsed.operands.as_slice() {
@@ -257,14 +254,14 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
                 _ => {}
             }
             let _ = ctx.stderr.write_all(b"diff: Try 'diff --help' for more information.\n");
-            return Exit::USAGE;
+            return Ok(Exit::USAGE);
         }
     };
-    match pair(ctx, &options, &a, &b) {
+    Ok(match pair(ctx, &options, &a, &b) {
         Ok(status) => Exit(status),
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Exit::SIGPIPE,
         Err(_) => Exit::USAGE,
-    }
+    })
 }
 
 /// `-5` and `-u5` are old spellings of `-U5`.

@@ -1,6 +1,7 @@
 //! `-printf` formats (findutils manual, "Format Directives").
 
 use box_sys::{Kind, Stat, meta};
+use box_text::escape::named;
 use box_text::time::Broken;
 use box_text::time::strftime::strftime;
 
@@ -140,13 +141,6 @@ enum Escape {
 fn escape(rest: &[u8]) -> Escape {
     let Some(&c) = rest.first() else { return Escape::End };
     let byte = match c {
-        b'a' => 7,
-        b'b' => 8,
-        b'f' => 12,
-        b'n' => b'\n',
-        b'r' => b'\r',
-        b't' => b'\t',
-        b'v' => 11,
         b'\\' => b'\\',
         b'c' => return Escape::Stop,
         b'0'..=b'7' => {
@@ -154,7 +148,10 @@ fn escape(rest: &[u8]) -> Escape {
             let value = rest[..digits].iter().fold(0u32, |n, d| n * 8 + u32::from(d - b'0'));
             return Escape::Byte((value & 0xFF) as u8, digits);
         }
-        _ => return Escape::Unknown(c),
+        _ => match named(c) {
+            Some(control) => control,
+            None => return Escape::Unknown(c),
+        },
     };
     Escape::Byte(byte, 1)
 }

@@ -19,7 +19,7 @@ use std::io::{BufRead, Write};
 use std::rc::Rc;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_text::regex::{Options, Regex, Syntax};
 
 /// The options.
@@ -118,11 +118,8 @@ enum Next {
 }
 
 /// Runs `ed`.
-pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     // `-` is an old way to say -s.
     let silent = p.has(Flag::Script) || p.operands.first().is_some_and(|o| o == b"-");
     let operand = p.operands.iter().find(|o| *o != b"-").cloned();
@@ -163,7 +160,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     }
     let status = editor.all();
     let failed = editor.failed && !p.has(Flag::LooseExitStatus);
-    if status == 0 && failed { Exit::FAILURE } else { Exit(status) }
+    Ok(if status == 0 && failed { Exit::FAILURE } else { Exit(status) })
 }
 
 impl Editor<'_, '_> {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use box_applet::command::Command;
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use num_bigint::BigInt;
 
 use super::decimal::{Decimal, MAX};
@@ -60,11 +60,8 @@ struct Machine {
 }
 
 /// Runs `dc`.
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let line_length = ctx.env.get(b"DC_LINE_LENGTH").and_then(crate::common::number::decimal);
     let mut m = Machine {
         input_base: 10,
@@ -85,7 +82,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             break;
         }
     }
-    Exit::SUCCESS
+    Ok(Exit::SUCCESS)
 }
 
 /// Where a program comes from.

@@ -19,7 +19,7 @@ mod run;
 use std::io::{BufRead, Read, Write};
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input;
 use parse::Progress;
@@ -56,11 +56,8 @@ const SPEC: Spec<Flag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let line_length = ctx.env.get(b"BC_LINE_LENGTH").and_then(crate::common::number::decimal);
     let mut machine = Machine::new(line_length.map_or(70, |n| usize::try_from(n).unwrap_or(70)));
     if p.has(Flag::Mathlib) {
@@ -72,7 +69,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         expressions.push(b'\n');
     }
     if feed(ctx, &mut machine, &mut expressions, true, b"(expression)") == Flow::Halt {
-        return Exit(machine.status);
+        return Ok(Exit(machine.status));
     }
     for file in &p.operands {
         let mut text = Vec::new();
@@ -81,14 +78,14 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         if read.is_err() {
             let line = [b"File ".as_slice(), file, b" is unavailable.\n"].concat();
             let _ = ctx.stderr.write_all(&line);
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
         if feed(ctx, &mut machine, &mut text, true, file) == Flow::Halt {
-            return Exit(machine.status);
+            return Ok(Exit(machine.status));
         }
     }
     if p.has(Flag::Expression) && p.operands.is_empty() {
-        return Exit(machine.status);
+        return Ok(Exit(machine.status));
     }
     // Statements run as soon as they are complete, so that a conversation works.
     let mut pending = Vec::new();
@@ -100,10 +97,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         };
         pending.extend_from_slice(&line);
         if feed(ctx, &mut machine, &mut pending, end, b"(standard_in)") == Flow::Halt || end {
-            return Exit(machine.status);
+            return Ok(Exit(machine.status));
         }
         if ctx.stdout.flush().is_err() {
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
     }
 }

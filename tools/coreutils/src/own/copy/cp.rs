@@ -1,7 +1,7 @@
 //! `cp` (POSIX XCU cp; GNU).
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use super::engine::{Copier, Existing, Follow, How, Plan};
 use super::targets::{self, Destination};
@@ -85,11 +85,7 @@ const SPEC: Spec<Flag> = Spec {
     posix_order: false,
 };
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    copy(ctx, args).unwrap_or_else(|exit| exit)
-}
-
-fn copy(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Exit, Exit> {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let plan = plan(ctx, &p)?;
     let (dir, no_dir) = (p.last(Flag::TargetDirectory), p.has(Flag::NoTargetDirectory));

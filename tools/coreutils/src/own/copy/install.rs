@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, meta};
 
 use super::engine::{Copier, Plan};
@@ -106,11 +106,7 @@ struct Attributes {
     group: Option<u32>,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    install(ctx, args).unwrap_or_else(|exit| exit)
-}
-
-fn install(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Exit, Exit> {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let attributes = attributes(ctx, &p)?;
     if !p.has(Flag::Directory) {
@@ -189,7 +185,7 @@ fn apply(ctx: &mut Ctx<'_>, file: &[u8], a: &Attributes, dir: bool) -> bool {
     true
 }
 
-fn files(ctx: &mut Ctx<'_>, p: &Parsed<Flag>, attributes: &Attributes) -> Result<Exit, Exit> {
+fn files(ctx: &mut Ctx<'_>, p: &Parsed<Flag>, attributes: &Attributes) -> Ended {
     let backup = Backup::of(ctx, p, [Flag::Backup, Flag::PlainBackup, Flag::Suffix])?;
     let directory = p.last(Flag::TargetDirectory);
     if p.has(Flag::MakeLeading) {

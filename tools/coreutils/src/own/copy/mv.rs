@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, Stat, errno::code, meta};
 
 use super::engine::{Copier, Existing, Follow, Plan, arrow, overwrite_question};
@@ -82,11 +82,7 @@ struct Options {
     terminal: bool,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    move_all(ctx, args).unwrap_or_else(|exit| exit)
-}
-
-fn move_all(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Exit, Exit> {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let options = options(ctx, &p)?;
     let (dir, no_dir) = (p.last(Flag::TargetDirectory), p.has(Flag::NoTargetDirectory));

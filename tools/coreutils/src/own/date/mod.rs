@@ -6,7 +6,7 @@
 use std::io::{BufRead, Write};
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::meta;
 
 use crate::common::clock;
@@ -97,30 +97,27 @@ struct Plan {
     format: Option<Vec<u8>>,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let plan = match plan(ctx, args) {
-        Ok(plan) => plan,
-        Err(exit) => return exit,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let plan = plan(ctx, args)?;
     let zone = &plan.zone;
     if let When::Resolution = plan.when {
-        return show(ctx, zone, plan.format.as_deref().unwrap_or(b"%s.%N"), (0, 1));
+        return Ok(show(ctx, zone, plan.format.as_deref().unwrap_or(b"%s.%N"), (0, 1)));
     }
     let format = plan.format.as_deref().unwrap_or(b"%a %b %e %H:%M:%S %Z %Y");
     let when = match &plan.when {
-        When::ToSet(text) => return refuse_to_set(ctx, text, zone, format),
-        When::EachLine(file) => return from_file(ctx, file, zone, format),
+        When::ToSet(text) => return Ok(refuse_to_set(ctx, text, zone, format)),
+        When::EachLine(file) => return Ok(from_file(ctx, file, zone, format)),
         When::Described(text) => match parse(text, clock::now(), zone, clock::read) {
             Some(t) => t,
-            None => return invalid(ctx, text),
+            None => return Ok(invalid(ctx, text)),
         },
         When::Modified(file) => match meta::stat(&ctx.path(file), true) {
             Ok(s) => civil::split_nanos(s.mtime),
-            Err(e) => return input::file_error(ctx, file, &e),
+            Err(e) => return Ok(input::file_error(ctx, file, &e)),
         },
         When::Now | When::Resolution => clock::now(),
     };
-    show(ctx, zone, format, when)
+    Ok(show(ctx, zone, format, when))
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {

@@ -21,7 +21,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::rc::Rc;
 use std::time::Instant;
 
-use box_applet::{Ctx, Exit, Sink, Source};
+use box_applet::{Ctx, Ended, Exit, Sink, Source};
 
 use crate::common::{input, quote};
 use options::{Options, Status, options};
@@ -58,16 +58,16 @@ Flags: append direct directory dsync sync fullblock nonblock noatime nocache noc
       --version     output version information and exit
 ";
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     match args {
         [a] if a == b"--help" => {
             let _ = ctx.stdout.write_all(HELP.as_bytes());
-            return Exit::SUCCESS;
+            return Ok(Exit::SUCCESS);
         }
         [a] if a == b"--version" => {
             let text = format!("dd (Wasibox) {}\n", env!("CARGO_PKG_VERSION"));
             let _ = ctx.stdout.write_all(text.as_bytes());
-            return Exit::SUCCESS;
+            return Ok(Exit::SUCCESS);
         }
         _ => {}
     }
@@ -78,13 +78,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             if !m.starts_with(b"invalid number") && !m.starts_with(b"cannot combine") {
                 input::usage_hint(ctx);
             }
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
     };
-    copy(ctx, &o).unwrap_or_else(|exit| exit)
+    copy(ctx, &o)
 }
 
-fn copy(ctx: &mut Ctx<'_>, o: &Options) -> Result<Exit, Exit> {
+fn copy(ctx: &mut Ctx<'_>, o: &Options) -> Ended {
     let input_name = o.input.as_deref().unwrap_or(b"standard input");
     let output_name = o.output.as_deref().unwrap_or(b"standard output");
     let mut reader = open_input(ctx, o)?;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use box_applet::command::Command;
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Env, Exit};
+use box_applet::{Ctx, Ended, Env, Exit};
 use box_sys::{Kind, meta};
 
 use crate::common::{input, quote};
@@ -115,20 +115,17 @@ struct Plan {
     end: u8,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let plan = match plan(ctx, args) {
-        Ok(plan) => plan,
-        Err(exit) => return exit,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let plan = plan(ctx, args)?;
     if !plan.command.is_empty() {
-        return go_on(ctx, plan);
+        return Ok(go_on(ctx, plan));
     }
     let mut out = Vec::new();
     for (name, value) in plan.env.iter() {
         out.extend_from_slice(&[name, b"=", value, &[plan.end]].concat());
     }
     let _ = ctx.stdout.write_all(&out);
-    Exit::SUCCESS
+    Ok(Exit::SUCCESS)
 }
 
 /// A message and the hint, and the status.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use box_applet::command::Command;
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use self::holders::Holders;
 use super::{processes, sleep};
@@ -89,8 +89,8 @@ struct Plan {
     command: Vec<Vec<u8>>,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let done = plan(ctx, args).and_then(|plan| {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    plan(ctx, args).and_then(|plan| {
         let by_number = plan.command.is_empty();
         let file = if by_number { descriptor(ctx, &plan.target) } else { open(ctx, &plan.target) }?;
         // A lock on a descriptor is the caller's, who has the descriptor.
@@ -102,8 +102,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         let status = run_command(ctx, &plan.command);
         release(&file, lock, owner);
         Ok(status)
-    });
-    done.unwrap_or_else(|exit| exit)
+    })
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {

@@ -9,7 +9,7 @@ mod format;
 use std::io::Read;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_text::printf;
 
 use crate::common::input::{self, Stop, put};
@@ -89,11 +89,7 @@ struct Plan {
     files: Vec<Vec<u8>>,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    dump(ctx, args).unwrap_or_else(|exit| exit)
-}
-
-fn dump(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Exit, Exit> {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let plan = plan(ctx, args)?;
     let (data, exit) = read(ctx, &plan)?;
     let dump = Dump {

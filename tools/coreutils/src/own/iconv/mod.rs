@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input;
 
@@ -68,11 +68,8 @@ struct Plan {
     files: Vec<Vec<u8>>,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let plan = match plan(ctx, args) {
-        Ok(plan) => plan,
-        Err(exit) => return exit,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let plan = plan(ctx, args)?;
     let mut exit = Exit::SUCCESS;
     let mut out = Vec::new();
     let mut is_first = true;
@@ -113,9 +110,9 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
     {
         let shown = String::from_utf8_lossy(name);
         ctx.error(format_args!("unable to open output file `{shown}': {}", box_sys::strerror(&e)));
-        return Exit::FAILURE;
+        return Ok(Exit::FAILURE);
     }
-    exit
+    Ok(exit)
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {

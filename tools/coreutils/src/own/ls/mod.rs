@@ -16,7 +16,7 @@ mod options;
 
 use std::io::Write;
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, Stat, meta};
 
 use crate::common::{input, names::Names, paths, quote};
@@ -27,18 +27,18 @@ use options::{Follow, Format, Plan, Wrong};
 const MINOR: u8 = 1;
 const SERIOUS: u8 = 2;
 
-pub(crate) fn ls(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    run(ctx, args, None)
+pub(crate) fn ls(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    Ok(run(ctx, args, None))
 }
 
 /// `ls -C -b`
-pub(crate) fn dir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    run(ctx, args, Some(Format::Columns))
+pub(crate) fn dir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    Ok(run(ctx, args, Some(Format::Columns)))
 }
 
 /// `ls -l -b`
-pub(crate) fn vdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    run(ctx, args, Some(Format::Long))
+pub(crate) fn vdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    Ok(run(ctx, args, Some(Format::Long)))
 }
 
 struct List<'a, 'c> {

@@ -12,7 +12,7 @@ mod value;
 
 use std::io::{BufRead, Write};
 
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{input, quote};
 use options::{Mode, Options, SPEC};
@@ -27,11 +27,8 @@ enum End {
     Closed,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let o = match Options::of(&p) {
         Ok(o) => o,
         Err((message, hint)) => {
@@ -39,7 +36,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             if hint {
                 input::usage_hint(ctx);
             }
-            return Exit::FAILURE;
+            return Ok(Exit::FAILURE);
         }
     };
     let mut failed = false;
@@ -55,12 +52,12 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
         end
     };
-    match end {
+    Ok(match end {
         End::Abort => Exit::USAGE,
         End::Closed => Exit::FAILURE,
         End::Done if failed && o.mode == Mode::Fail => Exit::USAGE,
         End::Done => Exit::SUCCESS,
-    }
+    })
 }
 
 fn lines(ctx: &mut Ctx<'_>, o: &Options, failed: &mut bool) -> End {

@@ -12,7 +12,7 @@ pub(in crate::own) use types::{character, named};
 use std::io::BufRead;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Exit, Output};
+use box_applet::{Ctx, Ended, Exit, Output};
 use box_text::number::strtoi;
 
 use crate::common::input::{self, Stop, put};
@@ -104,8 +104,8 @@ struct Plan {
     files: Vec<Vec<u8>>,
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    plan(ctx, args).and_then(|plan| dump(ctx, &plan)).unwrap_or_else(|exit| exit)
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    plan(ctx, args).and_then(|plan| dump(ctx, &plan))
 }
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
@@ -276,7 +276,7 @@ fn old_offset(word: &[u8]) -> Option<u64> {
     if n.len == 0 || n.negative { None } else { n.magnitude.checked_mul(unit) }
 }
 
-fn dump(ctx: &mut Ctx<'_>, plan: &Plan) -> Result<Exit, Exit> {
+fn dump(ctx: &mut Ctx<'_>, plan: &Plan) -> Ended {
     let mut window =
         Window { skip: plan.skip, left: plan.limit.unwrap_or(u64::MAX), opened: false };
     let mut exit = Exit::SUCCESS;

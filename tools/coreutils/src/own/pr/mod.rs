@@ -12,7 +12,7 @@ mod source;
 
 use std::io::{self, BufRead, Write};
 
-use box_applet::{Ctx, Exit, Output};
+use box_applet::{Ctx, Ended, Exit, Output};
 use box_text::time::civil::split_nanos;
 use box_text::time::strftime::strftime;
 use box_text::time::zone::Zone;
@@ -22,29 +22,26 @@ use options::{Options, SPEC, modern};
 use row::Rows;
 use source::{Item, Source};
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let args = modern(args);
-    let p = match SPEC.parse_or_exit(ctx, &args, Exit::FAILURE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+    let p = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
     let wrong = |ctx: &mut Ctx<'_>, message: &[u8]| {
         ctx.error_bytes(&[message]);
         Exit::FAILURE
     };
     let o = match Options::of(&p, p.operands.len()) {
         Ok(o) => o,
-        Err(m) => return wrong(ctx, &m),
+        Err(m) => return Ok(wrong(ctx, &m)),
     };
     let width = match o.column_width() {
         Ok(w) => w,
-        Err(m) => return wrong(ctx, &m),
+        Err(m) => return Ok(wrong(ctx, &m)),
     };
     let stdin = vec![b"-".to_vec()];
     let files = if p.operands.is_empty() { &stdin } else { &p.operands };
     let mut job =
         Job { o: &o, rows: Rows::new(&o, width), width, date: Vec::new(), name: Vec::new() };
-    if o.parallel { together(ctx, &mut job, files) } else { one_by_one(ctx, &mut job, files) }
+    Ok(if o.parallel { together(ctx, &mut job, files) } else { one_by_one(ctx, &mut job, files) })
 }
 
 /// What is printed, and the texts of its headers.

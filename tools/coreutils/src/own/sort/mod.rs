@@ -20,7 +20,7 @@ use std::fs::File;
 use std::io::{BufRead, BufWriter, Write};
 
 use box_applet::opts::Parsed;
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::input::{self, In, Stop};
 use crate::common::{files0, paths, quote};
@@ -42,8 +42,8 @@ impl Fatal {
     }
 }
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    sort(ctx, args).err().unwrap_or(Exit::SUCCESS)
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    Ok(sort(ctx, args).err().unwrap_or(Exit::SUCCESS))
 }
 
 fn sort(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(), Exit> {

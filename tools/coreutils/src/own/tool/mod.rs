@@ -13,7 +13,7 @@ mod help;
 mod host;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 use box_sys::tools::{Failure, MAX_ARGUMENTS};
 use host::{Failed, Tool};
 use serde_json::Value;
@@ -53,21 +53,18 @@ const SPEC: Spec<Flag> = Spec {
 const DENIED: Exit = Exit(126);
 const UNKNOWN: Exit = Exit(127);
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
     let done = match p.operands.split_first() {
         Some((name, rest)) if !p.has(Flag::List) => {
             one(ctx, name, rest, p.has(Flag::Json), p.has(Flag::RawOutput))
         }
         _ => list(ctx, p.has(Flag::Json)),
     };
-    match done {
-        Ok(exit) => ctx.finish(exit),
+    Ok(match done {
+        Ok(exit) => ctx.finish(Ok(exit)),
         Err(failed) => told(ctx, &failed),
-    }
+    })
 }
 
 /// Says why there is no result.

@@ -14,7 +14,7 @@ mod terminals;
 use std::io::{Read, Write};
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Ended, Exit};
 
 use self::terminals::{Capability, Terminal};
 
@@ -45,24 +45,21 @@ const NO_DEVICE: Exit = Exit(10);
 const NO_TERMINAL: Exit = Exit(3);
 const NO_CAPABILITY: Exit = Exit(4);
 
-pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
-    let p = match SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let p = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
     if p.has(Flag::PrintVersion) {
         let _ = writeln!(ctx.stdout, "tput (Wasibox) {}", env!("CARGO_PKG_VERSION"));
-        return Exit::SUCCESS;
+        return Ok(Exit::SUCCESS);
     }
     let name = p.last(Flag::Terminal).or_else(|| ctx.env.get(b"TERM")).unwrap_or_default().to_vec();
     if name.is_empty() {
         ctx.error("No value for $TERM and no -T specified");
-        return Exit::USAGE;
+        return Ok(Exit::USAGE);
     }
     let shown = String::from_utf8_lossy(&name).into_owned();
     let Some(terminal) = terminals::find(&shown) else {
         ctx.error(format_args!("unknown terminal \"{shown}\""));
-        return NO_TERMINAL;
+        return Ok(NO_TERMINAL);
     };
     let mut commands: Vec<Vec<Vec<u8>>> = Vec::new();
     if p.has(Flag::FromStdin) {
@@ -77,7 +74,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
         }
     } else if p.operands.is_empty() {
         let _ = ctx.stderr.write_all(SPEC.help("tput").as_bytes());
-        return Exit::USAGE;
+        return Ok(Exit::USAGE);
     } else {
         commands.push(p.operands.clone());
     }
@@ -92,7 +89,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Exit {
             rest = &parameters[used..];
         }
     }
-    exit
+    Ok(exit)
 }
 
 /// Prints one capability: the status, and how many parameters it took.
