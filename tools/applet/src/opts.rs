@@ -16,9 +16,9 @@
 //!     usage: "[OPTION]... [FILE]...",
 //!     about: "Print the first lines of each FILE.",
 //!     options: &[
-//!         Opt::new(Flag::Lines, 'n', "lines", "print the first NUM lines").takes("NUM"),
-//!         Opt::new(Flag::Quiet, 'q', "quiet", "never print headers"),
-//!         Opt::long(Flag::Quiet, "silent", "the same"),
+//!         Opt::new(Flag::Lines, 'n', "lines").takes("NUM", "print the first NUM lines"),
+//!         Opt::new(Flag::Quiet, 'q', "quiet").says("never print headers"),
+//!         Opt::long(Flag::Quiet, "silent").says("the same"),
 //!     ],
 //!     after: "",
 //!     posix_order: false,
@@ -76,23 +76,28 @@ pub struct Opt<I> {
 
 impl<I: Copy> Opt<I> {
     /// An option without argument, with a letter and a long name; an empty long name is none.
-    pub const fn new(id: I, short: char, long: &'static str, help: &'static str) -> Opt<I> {
-        Opt { id, form: Form { short: Some(short), long, arg: Arg::No, help } }
+    pub const fn new(id: I, short: char, long: &'static str) -> Opt<I> {
+        Opt { id, form: Form { short: Some(short), long, arg: Arg::No, help: "" } }
     }
 
     /// An option without argument that has no letter.
-    pub const fn long(id: I, long: &'static str, help: &'static str) -> Opt<I> {
-        Opt { id, form: Form { short: None, long, arg: Arg::No, help } }
+    pub const fn long(id: I, long: &'static str) -> Opt<I> {
+        Opt { id, form: Form { short: None, long, arg: Arg::No, help: "" } }
     }
 
-    /// The same option with an argument, which `--help` calls `arg`.
-    pub const fn takes(self, arg: &'static str) -> Opt<I> {
-        Opt { form: Form { arg: Arg::Required(arg), ..self.form }, ..self }
+    /// The same option with a text in `--help`, which names only options that have one.
+    pub const fn says(self, help: &'static str) -> Opt<I> {
+        Opt { form: Form { help, ..self.form }, ..self }
     }
 
-    /// The same option with an argument that may be missing and is attached otherwise.
-    pub const fn may_take(self, arg: &'static str) -> Opt<I> {
-        Opt { form: Form { arg: Arg::Optional(arg), ..self.form }, ..self }
+    /// The same option with an argument, which `--help` calls `arg`, and a text.
+    pub const fn takes(self, arg: &'static str, help: &'static str) -> Opt<I> {
+        Opt { form: Form { arg: Arg::Required(arg), help, ..self.form }, ..self }
+    }
+
+    /// The same option with an argument that may be missing and is attached otherwise, and a text.
+    pub const fn may_take(self, arg: &'static str, help: &'static str) -> Opt<I> {
+        Opt { form: Form { arg: Arg::Optional(arg), help, ..self.form }, ..self }
     }
 }
 

@@ -44,46 +44,38 @@ pub const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... 'PROGRAM' [FILE]...\n   or: awk [OPTION]... -f PROGFILE [FILE]...",
     about: "Scan FILEs for patterns and act on their records (POSIX awk with gawk's extensions).",
     options: &[
-        Opt::new(Flag::File, 'f', "file", "read the program from PROGFILE").takes("PROGFILE"),
-        Opt::new(Flag::FieldSeparator, 'F', "field-separator", "set the field separator")
-            .takes("FS"),
-        Opt::new(Flag::Assign, 'v', "assign", "assign before the program starts")
-            .takes("VAR=VALUE"),
-        Opt::new(Flag::Source, 'e', "source", "program text, beside -f").takes("TEXT"),
-        Opt::new(Flag::Exec, 'E', "exec", "as -f, and no more options or assignments")
-            .takes("FILE"),
-        Opt::new(Flag::Include, 'i', "include", "read FILE first; `inplace' edits files in place")
-            .takes("FILE"),
-        Opt::new(
-            Flag::NonDecimalData,
-            'n',
-            "non-decimal-data",
-            "allow octal and hexadecimal input",
-        ),
-        Opt::new(Flag::Traditional, 'c', "traditional", "without gawk's extensions"),
-        Opt::new(Flag::Posix, 'P', "posix", "POSIX mode"),
-        Opt::new(
-            Flag::CharactersAsBytes,
-            'b',
-            "characters-as-bytes",
-            "treat every byte as a character",
-        ),
-        Opt::new(Flag::ReInterval, 'r', "re-interval", "accepted; intervals are always on"),
-        Opt::new(Flag::NoOptimize, 's', "no-optimize", "accepted"),
-        Opt::new(Flag::Optimize, 'O', "optimize", "accepted"),
-        Opt::new(Flag::Bignum, 'M', "bignum", "accepted without effect"),
-        Opt::new(Flag::UseLcNumeric, 'N', "use-lc-numeric", "accepted"),
-        Opt::new(Flag::Sandbox, 'S', "sandbox", "accepted"),
-        Opt::new(Flag::GenPot, 'g', "gen-pot", "accepted"),
-        Opt::new(Flag::LintOld, 't', "lint-old", "accepted"),
-        Opt::new(Flag::Lint, 'L', "lint", "warn about functions without call or definition")
-            .may_take("WHAT"),
-        Opt::new(Flag::DumpVariables, 'd', "dump-variables", "accepted").may_take("FILE"),
-        Opt::new(Flag::PrettyPrint, 'o', "pretty-print", "accepted").may_take("FILE"),
-        Opt::new(Flag::Profile, 'p', "profile", "accepted").may_take("FILE"),
-        Opt::new(Flag::LongOption, 'W', "", "a long option after -W").takes("OPTION"),
-        Opt::new(Flag::Load, 'l', "load", "accepted for libraries that are built in")
-            .takes("LIBRARY"),
+        Opt::new(Flag::File, 'f', "file").takes("PROGFILE", "read the program from PROGFILE"),
+        Opt::new(Flag::FieldSeparator, 'F', "field-separator")
+            .takes("FS", "set the field separator"),
+        Opt::new(Flag::Assign, 'v', "assign")
+            .takes("VAR=VALUE", "assign before the program starts"),
+        Opt::new(Flag::Source, 'e', "source").takes("TEXT", "program text, beside -f"),
+        Opt::new(Flag::Exec, 'E', "exec")
+            .takes("FILE", "as -f, and no more options or assignments"),
+        Opt::new(Flag::Include, 'i', "include")
+            .takes("FILE", "read FILE first; `inplace' edits files in place"),
+        Opt::new(Flag::NonDecimalData, 'n', "non-decimal-data")
+            .says("allow octal and hexadecimal input"),
+        Opt::new(Flag::Traditional, 'c', "traditional").says("without gawk's extensions"),
+        Opt::new(Flag::Posix, 'P', "posix").says("POSIX mode"),
+        Opt::new(Flag::CharactersAsBytes, 'b', "characters-as-bytes")
+            .says("treat every byte as a character"),
+        Opt::new(Flag::ReInterval, 'r', "re-interval").says("accepted; intervals are always on"),
+        Opt::new(Flag::NoOptimize, 's', "no-optimize").says("accepted"),
+        Opt::new(Flag::Optimize, 'O', "optimize").says("accepted"),
+        Opt::new(Flag::Bignum, 'M', "bignum").says("accepted without effect"),
+        Opt::new(Flag::UseLcNumeric, 'N', "use-lc-numeric").says("accepted"),
+        Opt::new(Flag::Sandbox, 'S', "sandbox").says("accepted"),
+        Opt::new(Flag::GenPot, 'g', "gen-pot").says("accepted"),
+        Opt::new(Flag::LintOld, 't', "lint-old").says("accepted"),
+        Opt::new(Flag::Lint, 'L', "lint")
+            .may_take("WHAT", "warn about functions without call or definition"),
+        Opt::new(Flag::DumpVariables, 'd', "dump-variables").may_take("FILE", "accepted"),
+        Opt::new(Flag::PrettyPrint, 'o', "pretty-print").may_take("FILE", "accepted"),
+        Opt::new(Flag::Profile, 'p', "profile").may_take("FILE", "accepted"),
+        Opt::new(Flag::LongOption, 'W', "").takes("OPTION", "a long option after -W"),
+        Opt::new(Flag::Load, 'l', "load")
+            .takes("LIBRARY", "accepted for libraries that are built in"),
     ],
     after: "The first operand is the program unless -f or -e is given.",
     posix_order: true,

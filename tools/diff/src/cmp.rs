@@ -19,18 +19,14 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]",
     about: "Compare two files byte by byte.",
     options: &[
-        Opt::new(Flag::PrintBytes, 'b', "print-bytes", "print differing bytes"),
-        Opt::new(
-            Flag::IgnoreInitial,
-            'i',
-            "ignore-initial",
-            "skip first SKIP bytes of both inputs",
-        )
-        .takes("SKIP"),
-        Opt::new(Flag::Verbose, 'l', "verbose", "output byte numbers and differing byte values"),
-        Opt::new(Flag::Bytes, 'n', "bytes", "compare at most LIMIT bytes").takes("LIMIT"),
-        Opt::new(Flag::Quiet, 's', "quiet", "suppress all normal output"),
-        Opt::long(Flag::Quiet, "silent", "the same as --quiet"),
+        Opt::new(Flag::PrintBytes, 'b', "print-bytes").says("print differing bytes"),
+        Opt::new(Flag::IgnoreInitial, 'i', "ignore-initial")
+            .takes("SKIP", "skip first SKIP bytes of both inputs"),
+        Opt::new(Flag::Verbose, 'l', "verbose")
+            .says("output byte numbers and differing byte values"),
+        Opt::new(Flag::Bytes, 'n', "bytes").takes("LIMIT", "compare at most LIMIT bytes"),
+        Opt::new(Flag::Quiet, 's', "quiet").says("suppress all normal output"),
+        Opt::long(Flag::Quiet, "silent").says("the same as --quiet"),
     ],
     after: "If a FILE is '-' or missing, read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.",
     posix_order: false,

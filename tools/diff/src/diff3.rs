@@ -33,33 +33,23 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... MYFILE OLDFILE YOURFILE",
     about: "Compare three files line by line.",
     options: &[
-        Opt::new(Flag::ShowAll, 'A', "show-all", "output all changes, bracketing conflicts"),
-        Opt::new(Flag::Ed, 'e', "ed", "ed script of the changes from OLDFILE to YOURFILE"),
-        Opt::new(Flag::ShowOverlap, 'E', "show-overlap", "like -e, but bracket conflicts"),
-        Opt::new(Flag::EasyOnly, '3', "easy-only", "like -e, but only nonoverlapping changes"),
-        Opt::new(Flag::OverlapOnly, 'x', "overlap-only", "like -e, but only overlapping changes"),
-        Opt::new(Flag::OldOverlapOnly, 'X', "", "like -x"),
-        Opt::new(Flag::FinalWrite, 'i', "", "append 'w' and 'q' commands to ed scripts"),
-        Opt::new(
-            Flag::Merge,
-            'm',
-            "merge",
-            "output the merged file, as -A has it if nothing else is said",
-        ),
-        Opt::new(Flag::Text, 'a', "text", "treat all files as text"),
-        Opt::long(
-            Flag::StripTrailingCr,
-            "strip-trailing-cr",
-            "strip trailing carriage return on input",
-        ),
-        Opt::new(Flag::InitialTab, 'T', "initial-tab", "make tabs line up by prepending a tab"),
-        Opt::new(
-            Flag::Label,
-            'L',
-            "label",
-            "use LABEL instead of a file's name, up to three times",
-        )
-        .takes("LABEL"),
+        Opt::new(Flag::ShowAll, 'A', "show-all").says("output all changes, bracketing conflicts"),
+        Opt::new(Flag::Ed, 'e', "ed").says("ed script of the changes from OLDFILE to YOURFILE"),
+        Opt::new(Flag::ShowOverlap, 'E', "show-overlap").says("like -e, but bracket conflicts"),
+        Opt::new(Flag::EasyOnly, '3', "easy-only").says("like -e, but only nonoverlapping changes"),
+        Opt::new(Flag::OverlapOnly, 'x', "overlap-only")
+            .says("like -e, but only overlapping changes"),
+        Opt::new(Flag::OldOverlapOnly, 'X', "").says("like -x"),
+        Opt::new(Flag::FinalWrite, 'i', "").says("append 'w' and 'q' commands to ed scripts"),
+        Opt::new(Flag::Merge, 'm', "merge")
+            .says("output the merged file, as -A has it if nothing else is said"),
+        Opt::new(Flag::Text, 'a', "text").says("treat all files as text"),
+        Opt::long(Flag::StripTrailingCr, "strip-trailing-cr")
+            .says("strip trailing carriage return on input"),
+        Opt::new(Flag::InitialTab, 'T', "initial-tab")
+            .says("make tabs line up by prepending a tab"),
+        Opt::new(Flag::Label, 'L', "label")
+            .takes("LABEL", "use LABEL instead of a file's name, up to three times"),
     ],
     after: "If a FILE is '-', read standard input.\nExit status is 0 if successful, 1 if conflicts, 2 if trouble.",
     posix_order: false,

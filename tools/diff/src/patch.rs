@@ -41,44 +41,34 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [ORIGFILE [PATCHFILE]]",
     about: "Apply a diff file to an original.",
     options: &[
-        Opt::new(Flag::Strip, 'p', "strip", "strip NUM leading components from file names")
-            .takes("NUM"),
-        Opt::new(Flag::Input, 'i', "input", "read the patch from FILE instead of standard input")
-            .takes("FILE"),
-        Opt::new(Flag::Fuzz, 'F', "fuzz", "set the fuzz factor to NUM (default 2)").takes("NUM"),
-        Opt::new(
-            Flag::Reverse,
-            'R',
-            "reverse",
-            "assume patches were created with old and new files swapped",
-        ),
-        Opt::new(
-            Flag::Forward,
-            'N',
-            "forward",
-            "ignore patches that appear to be reversed or already applied",
-        ),
-        Opt::new(Flag::Output, 'o', "output", "output patched files to FILE").takes("FILE"),
-        Opt::new(Flag::RejectFile, 'r', "reject-file", "output rejects to FILE").takes("FILE"),
-        Opt::new(Flag::Directory, 'd', "directory", "change the working directory to DIR first")
-            .takes("DIR"),
-        Opt::new(Flag::Backup, 'b', "backup", "back up the original contents of each file"),
-        Opt::new(
-            Flag::RemoveEmptyFiles,
-            'E',
-            "remove-empty-files",
-            "remove output files that are empty",
-        ),
-        Opt::new(Flag::IgnoreWhitespace, 'l', "ignore-whitespace", "ignore white space changes"),
-        Opt::new(Flag::Force, 'f', "force", "like -t, but assume patches are not reversed"),
-        Opt::new(Flag::Batch, 't', "batch", "ask no questions"),
-        Opt::new(Flag::Quiet, 's', "quiet", "work silently unless an error occurs"),
-        Opt::new(Flag::Unified, 'u', "unified", "interpret the patch as a unified diff"),
-        Opt::new(Flag::Normal, 'n', "normal", "interpret the patch as a normal diff"),
-        Opt::long(Flag::DryRun, "dry-run", "do not actually change any files"),
-        Opt::long(Flag::Verbose, "verbose", "accepted and ignored"),
-        Opt::long(Flag::Posix, "posix", "accepted and ignored"),
-        Opt::long(Flag::NoBackupIfMismatch, "no-backup-if-mismatch", "do not back up mismatches"),
+        Opt::new(Flag::Strip, 'p', "strip")
+            .takes("NUM", "strip NUM leading components from file names"),
+        Opt::new(Flag::Input, 'i', "input")
+            .takes("FILE", "read the patch from FILE instead of standard input"),
+        Opt::new(Flag::Fuzz, 'F', "fuzz").takes("NUM", "set the fuzz factor to NUM (default 2)"),
+        Opt::new(Flag::Reverse, 'R', "reverse")
+            .says("assume patches were created with old and new files swapped"),
+        Opt::new(Flag::Forward, 'N', "forward")
+            .says("ignore patches that appear to be reversed or already applied"),
+        Opt::new(Flag::Output, 'o', "output").takes("FILE", "output patched files to FILE"),
+        Opt::new(Flag::RejectFile, 'r', "reject-file").takes("FILE", "output rejects to FILE"),
+        Opt::new(Flag::Directory, 'd', "directory")
+            .takes("DIR", "change the working directory to DIR first"),
+        Opt::new(Flag::Backup, 'b', "backup").says("back up the original contents of each file"),
+        Opt::new(Flag::RemoveEmptyFiles, 'E', "remove-empty-files")
+            .says("remove output files that are empty"),
+        Opt::new(Flag::IgnoreWhitespace, 'l', "ignore-whitespace")
+            .says("ignore white space changes"),
+        Opt::new(Flag::Force, 'f', "force").says("like -t, but assume patches are not reversed"),
+        Opt::new(Flag::Batch, 't', "batch").says("ask no questions"),
+        Opt::new(Flag::Quiet, 's', "quiet").says("work silently unless an error occurs"),
+        Opt::new(Flag::Unified, 'u', "unified").says("interpret the patch as a unified diff"),
+        Opt::new(Flag::Normal, 'n', "normal").says("interpret the patch as a normal diff"),
+        Opt::long(Flag::DryRun, "dry-run").says("do not actually change any files"),
+        Opt::long(Flag::Verbose, "verbose").says("accepted and ignored"),
+        Opt::long(Flag::Posix, "posix").says("accepted and ignored"),
+        Opt::long(Flag::NoBackupIfMismatch, "no-backup-if-mismatch")
+            .says("do not back up mismatches"),
     ],
     after: "Exit status is 0 if all hunks apply, 1 if some cannot be applied, 2 if trouble.",
     posix_order: false,

@@ -27,26 +27,22 @@ pub(crate) const SPEC: Spec<Flag> = Spec {
     usage: "[-46dNnuvz] [-q SECONDS] [-w SECONDS] HOST PORT[-PORT]\n  or:  nc -l [-46dkNnuv] [-w SECONDS] [HOST] PORT",
     about: "Copy standard input to a connection and what comes from it to standard output. There are\nthe ports of this session on localhost, 127.0.0.0/8 and ::1, and no others.",
     options: &[
-        Opt::new(Flag::V4, '4', "", "use IPv4 only"),
-        Opt::new(Flag::V6, '6', "", "use IPv6 only"),
-        Opt::new(Flag::NoInput, 'd', "", "do not read standard input"),
-        Opt::new(Flag::Keep, 'k', "", "with -l: go on listening after a connection"),
-        Opt::new(Flag::Listen, 'l', "", "listen for a connection"),
-        Opt::new(Flag::TellEnd, 'N', "", "tell the other side the end of the input, even of none"),
-        Opt::new(Flag::Numeric, 'n', "", "(no effect: no names are looked up)"),
-        Opt::new(Flag::Port, 'p', "", "with -l: the port to listen on").takes("PORT"),
-        Opt::new(Flag::Linger, 'q', "", "quit that long after the end of the input")
-            .takes("SECONDS"),
-        Opt::new(Flag::Datagrams, 'u', "", "use UDP"),
-        Opt::new(Flag::Verbose, 'v', "", "say what happens"),
-        Opt::new(
-            Flag::Patience,
-            'w',
-            "",
-            "give up a connect, or an idle connection, after that long",
-        )
-        .takes("SECONDS"),
-        Opt::new(Flag::Scan, 'z', "", "only see whether somebody listens"),
+        Opt::new(Flag::V4, '4', "").says("use IPv4 only"),
+        Opt::new(Flag::V6, '6', "").says("use IPv6 only"),
+        Opt::new(Flag::NoInput, 'd', "").says("do not read standard input"),
+        Opt::new(Flag::Keep, 'k', "").says("with -l: go on listening after a connection"),
+        Opt::new(Flag::Listen, 'l', "").says("listen for a connection"),
+        Opt::new(Flag::TellEnd, 'N', "")
+            .says("tell the other side the end of the input, even of none"),
+        Opt::new(Flag::Numeric, 'n', "").says("(no effect: no names are looked up)"),
+        Opt::new(Flag::Port, 'p', "").takes("PORT", "with -l: the port to listen on"),
+        Opt::new(Flag::Linger, 'q', "")
+            .takes("SECONDS", "quit that long after the end of the input"),
+        Opt::new(Flag::Datagrams, 'u', "").says("use UDP"),
+        Opt::new(Flag::Verbose, 'v', "").says("say what happens"),
+        Opt::new(Flag::Patience, 'w', "")
+            .takes("SECONDS", "give up a connect, or an idle connection, after that long"),
+        Opt::new(Flag::Scan, 'z', "").says("only see whether somebody listens"),
     ],
     after: "Exit status: 0 if all went well, 1 if not.\n",
     posix_order: false,

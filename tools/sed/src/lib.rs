@@ -61,39 +61,28 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... {script-only-if-no-other-script} [input-file]...",
     about: "Edit the lines of each file (or standard input) by a script, and print them.",
     options: &[
-        Opt::new(Flag::Quiet, 'n', "quiet", "suppress automatic printing of pattern space"),
-        Opt::long(Flag::Quiet, "silent", "the same"),
-        Opt::long(Flag::Debug, "debug", "accepted"),
-        Opt::new(
-            Flag::Expression,
-            'e',
-            "expression",
-            "add the script to the commands to be executed",
-        )
-        .takes("SCRIPT"),
-        Opt::new(Flag::File, 'f', "file", "add the contents of FILE to the commands").takes("FILE"),
-        Opt::long(
-            Flag::FollowSymlinks,
-            "follow-symlinks",
-            "follow symlinks when processing in place",
-        ),
-        Opt::new(Flag::InPlace, 'i', "in-place", "edit files in place (backup if SUFFIX given)")
-            .may_take("SUFFIX"),
-        Opt::new(
-            Flag::LineLength,
-            'l',
-            "line-length",
-            "desired line-wrap length for the `l' command",
-        )
-        .takes("N"),
-        Opt::long(Flag::Posix, "posix", "disable GNU extensions"),
-        Opt::new(Flag::RegexpExtended, 'E', "regexp-extended", "use extended regular expressions"),
-        Opt::new(Flag::RegexpExtended, 'r', "", "the same"),
-        Opt::new(Flag::Separate, 's', "separate", "consider files as separate, not as one stream"),
-        Opt::long(Flag::Sandbox, "sandbox", "reject the e/r/w commands"),
-        Opt::new(Flag::Unbuffered, 'u', "unbuffered", "flush the output after each line"),
-        Opt::new(Flag::NullData, 'z', "null-data", "separate lines by NUL characters"),
-        Opt::long(Flag::NullData, "zero-terminated", "the same"),
+        Opt::new(Flag::Quiet, 'n', "quiet").says("suppress automatic printing of pattern space"),
+        Opt::long(Flag::Quiet, "silent").says("the same"),
+        Opt::long(Flag::Debug, "debug").says("accepted"),
+        Opt::new(Flag::Expression, 'e', "expression")
+            .takes("SCRIPT", "add the script to the commands to be executed"),
+        Opt::new(Flag::File, 'f', "file").takes("FILE", "add the contents of FILE to the commands"),
+        Opt::long(Flag::FollowSymlinks, "follow-symlinks")
+            .says("follow symlinks when processing in place"),
+        Opt::new(Flag::InPlace, 'i', "in-place")
+            .may_take("SUFFIX", "edit files in place (backup if SUFFIX given)"),
+        Opt::new(Flag::LineLength, 'l', "line-length")
+            .takes("N", "desired line-wrap length for the `l' command"),
+        Opt::long(Flag::Posix, "posix").says("disable GNU extensions"),
+        Opt::new(Flag::RegexpExtended, 'E', "regexp-extended")
+            .says("use extended regular expressions"),
+        Opt::new(Flag::RegexpExtended, 'r', "").says("the same"),
+        Opt::new(Flag::Separate, 's', "separate")
+            .says("consider files as separate, not as one stream"),
+        Opt::long(Flag::Sandbox, "sandbox").says("reject the e/r/w commands"),
+        Opt::new(Flag::Unbuffered, 'u', "unbuffered").says("flush the output after each line"),
+        Opt::new(Flag::NullData, 'z', "null-data").says("separate lines by NUL characters"),
+        Opt::long(Flag::NullData, "zero-terminated").says("the same"),
     ],
     after: "Without -e or -f the first operand is the script.",
     posix_order: false,

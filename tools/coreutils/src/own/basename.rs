@@ -19,15 +19,11 @@ const SPEC: Spec<Flag> = Spec {
     usage: "NAME [SUFFIX]\n  or:  basename OPTION... NAME...",
     about: "Print NAME with any leading directory components removed.\nIf specified, also remove a trailing SUFFIX.",
     options: &[
-        Opt::new(
-            Flag::Multiple,
-            'a',
-            "multiple",
-            "support multiple arguments and treat each as a NAME",
-        ),
-        Opt::new(Flag::Suffix, 's', "suffix", "remove a trailing SUFFIX; implies -a")
-            .takes("SUFFIX"),
-        Opt::new(Flag::Zero, 'z', "zero", "end each output line with NUL, not newline"),
+        Opt::new(Flag::Multiple, 'a', "multiple")
+            .says("support multiple arguments and treat each as a NAME"),
+        Opt::new(Flag::Suffix, 's', "suffix")
+            .takes("SUFFIX", "remove a trailing SUFFIX; implies -a"),
+        Opt::new(Flag::Zero, 'z', "zero").says("end each output line with NUL, not newline"),
     ],
     after: "",
     posix_order: true,

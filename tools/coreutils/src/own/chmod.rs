@@ -26,24 +26,19 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... MODE[,MODE]... FILE...\n  or:  chmod [OPTION]... OCTAL-MODE FILE...\n  or:  chmod [OPTION]... --reference=RFILE FILE...",
     about: "Change the mode of each FILE to MODE.\nWith --reference, change the mode of each FILE to that of RFILE.",
     options: &[
-        Opt::new(
-            Flag::Changes,
-            'c',
-            "changes",
-            "like verbose but report only when a change is made",
-        ),
-        Opt::new(Flag::Silent, 'f', "silent", "suppress most error messages"),
-        Opt::long(Flag::Silent, "quiet", "the same"),
-        Opt::new(Flag::Verbose, 'v', "verbose", "output a diagnostic for every file processed"),
-        Opt::long(
-            Flag::NoPreserveRoot,
-            "no-preserve-root",
-            "do not treat '/' specially (the default)",
-        ),
-        Opt::long(Flag::PreserveRoot, "preserve-root", "fail to operate recursively on '/'"),
-        Opt::long(Flag::Reference, "reference", "use RFILE's mode instead of MODE values")
-            .takes("RFILE"),
-        Opt::new(Flag::Recursive, 'R', "recursive", "change files and directories recursively"),
+        Opt::new(Flag::Changes, 'c', "changes")
+            .says("like verbose but report only when a change is made"),
+        Opt::new(Flag::Silent, 'f', "silent").says("suppress most error messages"),
+        Opt::long(Flag::Silent, "quiet").says("the same"),
+        Opt::new(Flag::Verbose, 'v', "verbose")
+            .says("output a diagnostic for every file processed"),
+        Opt::long(Flag::NoPreserveRoot, "no-preserve-root")
+            .says("do not treat '/' specially (the default)"),
+        Opt::long(Flag::PreserveRoot, "preserve-root").says("fail to operate recursively on '/'"),
+        Opt::long(Flag::Reference, "reference")
+            .takes("RFILE", "use RFILE's mode instead of MODE values"),
+        Opt::new(Flag::Recursive, 'R', "recursive")
+            .says("change files and directories recursively"),
     ],
     after: "Each MODE is of the form '[ugoa]*([-+=]([rwxXst]*|[ugo]))+|[-+=]?[0-7]+'.",
     posix_order: false,

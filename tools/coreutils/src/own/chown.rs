@@ -29,35 +29,28 @@ enum Flag {
 }
 
 const OPTIONS: &[Opt<Flag>] = &[
-    Opt::new(Flag::Changes, 'c', "changes", "like verbose but report only when a change is made"),
-    Opt::new(Flag::Silent, 'f', "silent", "suppress most error messages"),
-    Opt::long(Flag::Silent, "quiet", "the same"),
-    Opt::new(Flag::Verbose, 'v', "verbose", "output a diagnostic for every file processed"),
-    Opt::long(
-        Flag::Dereference,
-        "dereference",
-        "affect the referent of each symbolic link (this is\nthe default)",
-    ),
-    Opt::new(
-        Flag::NoDereference,
-        'h',
-        "no-dereference",
-        "affect symbolic links instead of any referenced file",
-    ),
-    Opt::long(Flag::From, "from", "change only files that have this owner and group")
-        .takes("CURRENT_OWNER:CURRENT_GROUP"),
-    Opt::long(Flag::NoPreserveRoot, "no-preserve-root", "do not treat '/' specially (the default)"),
-    Opt::long(Flag::PreserveRoot, "preserve-root", "fail to operate recursively on '/'"),
-    Opt::long(Flag::Reference, "reference", "use RFILE's owner and group").takes("RFILE"),
-    Opt::new(Flag::Recursive, 'R', "recursive", "operate on files and directories recursively"),
-    Opt::new(
-        Flag::LinksOfOperands,
-        'H',
-        "",
-        "if a command line argument is a symbolic link to a directory, traverse it",
-    ),
-    Opt::new(Flag::LinksAlways, 'L', "", "traverse every symbolic link to a directory encountered"),
-    Opt::new(Flag::LinksNever, 'P', "", "do not traverse any symbolic links (default)"),
+    Opt::new(Flag::Changes, 'c', "changes")
+        .says("like verbose but report only when a change is made"),
+    Opt::new(Flag::Silent, 'f', "silent").says("suppress most error messages"),
+    Opt::long(Flag::Silent, "quiet").says("the same"),
+    Opt::new(Flag::Verbose, 'v', "verbose").says("output a diagnostic for every file processed"),
+    Opt::long(Flag::Dereference, "dereference")
+        .says("affect the referent of each symbolic link (this is\nthe default)"),
+    Opt::new(Flag::NoDereference, 'h', "no-dereference")
+        .says("affect symbolic links instead of any referenced file"),
+    Opt::long(Flag::From, "from")
+        .takes("CURRENT_OWNER:CURRENT_GROUP", "change only files that have this owner and group"),
+    Opt::long(Flag::NoPreserveRoot, "no-preserve-root")
+        .says("do not treat '/' specially (the default)"),
+    Opt::long(Flag::PreserveRoot, "preserve-root").says("fail to operate recursively on '/'"),
+    Opt::long(Flag::Reference, "reference").takes("RFILE", "use RFILE's owner and group"),
+    Opt::new(Flag::Recursive, 'R', "recursive")
+        .says("operate on files and directories recursively"),
+    Opt::new(Flag::LinksOfOperands, 'H', "")
+        .says("if a command line argument is a symbolic link to a directory, traverse it"),
+    Opt::new(Flag::LinksAlways, 'L', "")
+        .says("traverse every symbolic link to a directory encountered"),
+    Opt::new(Flag::LinksNever, 'P', "").says("do not traverse any symbolic links (default)"),
 ];
 
 const CHOWN: Spec<Flag> = Spec {

@@ -33,40 +33,30 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[options] [<file>...]",
     about: "Columnate lists.",
     options: &[
-        Opt::new(Flag::Table, 't', "table", "create a table"),
-        Opt::new(Flag::TableName, 'n', "table-name", "table name for JSON output").takes("NAME"),
-        Opt::new(Flag::TableOrder, 'O', "table-order", "specify order of output columns")
-            .takes("COLUMNS"),
-        Opt::new(Flag::TableColumns, 'N', "table-columns", "comma separated columns names")
-            .takes("NAMES"),
-        Opt::new(Flag::TableHide, 'H', "table-hide", "don't print the columns").takes("COLUMNS"),
-        Opt::new(Flag::TableRight, 'R', "table-right", "right align text in these columns")
-            .takes("COLUMNS"),
-        Opt::new(
-            Flag::TableColumnsLimit,
-            'l',
-            "table-columns-limit",
-            "maximal number of input columns",
-        )
-        .takes("NUM"),
-        Opt::new(Flag::TableNoheadings, 'd', "table-noheadings", "don't print header"),
-        Opt::new(Flag::Json, 'J', "json", "use JSON output format for table"),
-        Opt::new(Flag::KeepEmptyLines, 'L', "keep-empty-lines", "don't ignore empty lines"),
-        Opt::new(Flag::TableHeaderRepeat, 'e', "table-header-repeat", "(ignored)"),
-        Opt::new(Flag::TableNoextreme, 'E', "table-noextreme", "(ignored)").takes("COLUMNS"),
-        Opt::new(Flag::TableTruncate, 'T', "table-truncate", "(ignored)").takes("COLUMNS"),
-        Opt::new(Flag::TableWrap, 'W', "table-wrap", "(ignored)").takes("COLUMNS"),
-        Opt::new(Flag::OutputWidth, 'c', "output-width", "width of output in number of characters")
-            .takes("WIDTH"),
-        Opt::new(
-            Flag::OutputSeparator,
-            'o',
-            "output-separator",
-            "columns separator for table output (default is two spaces)",
-        )
-        .takes("STRING"),
-        Opt::new(Flag::Separator, 's', "separator", "possible table delimiters").takes("STRING"),
-        Opt::new(Flag::Fillrows, 'x', "fillrows", "fill rows before columns"),
+        Opt::new(Flag::Table, 't', "table").says("create a table"),
+        Opt::new(Flag::TableName, 'n', "table-name").takes("NAME", "table name for JSON output"),
+        Opt::new(Flag::TableOrder, 'O', "table-order")
+            .takes("COLUMNS", "specify order of output columns"),
+        Opt::new(Flag::TableColumns, 'N', "table-columns")
+            .takes("NAMES", "comma separated columns names"),
+        Opt::new(Flag::TableHide, 'H', "table-hide").takes("COLUMNS", "don't print the columns"),
+        Opt::new(Flag::TableRight, 'R', "table-right")
+            .takes("COLUMNS", "right align text in these columns"),
+        Opt::new(Flag::TableColumnsLimit, 'l', "table-columns-limit")
+            .takes("NUM", "maximal number of input columns"),
+        Opt::new(Flag::TableNoheadings, 'd', "table-noheadings").says("don't print header"),
+        Opt::new(Flag::Json, 'J', "json").says("use JSON output format for table"),
+        Opt::new(Flag::KeepEmptyLines, 'L', "keep-empty-lines").says("don't ignore empty lines"),
+        Opt::new(Flag::TableHeaderRepeat, 'e', "table-header-repeat").says("(ignored)"),
+        Opt::new(Flag::TableNoextreme, 'E', "table-noextreme").takes("COLUMNS", "(ignored)"),
+        Opt::new(Flag::TableTruncate, 'T', "table-truncate").takes("COLUMNS", "(ignored)"),
+        Opt::new(Flag::TableWrap, 'W', "table-wrap").takes("COLUMNS", "(ignored)"),
+        Opt::new(Flag::OutputWidth, 'c', "output-width")
+            .takes("WIDTH", "width of output in number of characters"),
+        Opt::new(Flag::OutputSeparator, 'o', "output-separator")
+            .takes("STRING", "columns separator for table output (default is two spaces)"),
+        Opt::new(Flag::Separator, 's', "separator").takes("STRING", "possible table delimiters"),
+        Opt::new(Flag::Fillrows, 'x', "fillrows").says("fill rows before columns"),
     ],
     after: "",
     posix_order: false,

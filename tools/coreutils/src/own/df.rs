@@ -36,41 +36,30 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...",
     about: "Show information about the file system on which each FILE resides,\nor all file systems by default.",
     options: &[
-        Opt::new(Flag::All, 'a', "all", "include pseudo, duplicate, inaccessible file systems"),
-        Opt::new(Flag::BlockSize, 'B', "block-size", "scale sizes by SIZE before printing them")
-            .takes("SIZE"),
-        Opt::new(
-            Flag::HumanReadable,
-            'h',
-            "human-readable",
-            "print sizes in powers of 1024 (e.g., 1023M)",
-        ),
-        Opt::new(Flag::Si, 'H', "si", "print sizes in powers of 1000 (e.g., 1.1G)"),
-        Opt::new(Flag::Inodes, 'i', "inodes", "list inode information instead of block usage"),
-        Opt::new(Flag::Kibibytes, 'k', "", "like --block-size=1K"),
-        Opt::new(Flag::Mebibytes, 'm', "", "like --block-size=1M"),
-        Opt::new(Flag::Local, 'l', "local", "limit listing to local file systems"),
-        Opt::long(
-            Flag::NoSync,
-            "no-sync",
-            "do not invoke sync before getting usage info (default)",
-        ),
-        Opt::long(Flag::Output, "output", "use the output format defined by FIELDS")
-            .may_take("FIELDS"),
-        Opt::new(Flag::Portability, 'P', "portability", "use the POSIX output format"),
-        Opt::long(Flag::Sync, "sync", "invoke sync before getting usage info"),
-        Opt::long(Flag::Total, "total", "produce a grand total"),
-        Opt::new(Flag::Type, 't', "type", "limit listing to file systems of type TYPE")
-            .takes("TYPE"),
-        Opt::new(Flag::PrintType, 'T', "print-type", "print file system type"),
-        Opt::new(
-            Flag::ExcludeType,
-            'x',
-            "exclude-type",
-            "limit listing to file systems not of type TYPE",
-        )
-        .takes("TYPE"),
-        Opt::new(Flag::Ignored, 'v', "", "(ignored)"),
+        Opt::new(Flag::All, 'a', "all")
+            .says("include pseudo, duplicate, inaccessible file systems"),
+        Opt::new(Flag::BlockSize, 'B', "block-size")
+            .takes("SIZE", "scale sizes by SIZE before printing them"),
+        Opt::new(Flag::HumanReadable, 'h', "human-readable")
+            .says("print sizes in powers of 1024 (e.g., 1023M)"),
+        Opt::new(Flag::Si, 'H', "si").says("print sizes in powers of 1000 (e.g., 1.1G)"),
+        Opt::new(Flag::Inodes, 'i', "inodes").says("list inode information instead of block usage"),
+        Opt::new(Flag::Kibibytes, 'k', "").says("like --block-size=1K"),
+        Opt::new(Flag::Mebibytes, 'm', "").says("like --block-size=1M"),
+        Opt::new(Flag::Local, 'l', "local").says("limit listing to local file systems"),
+        Opt::long(Flag::NoSync, "no-sync")
+            .says("do not invoke sync before getting usage info (default)"),
+        Opt::long(Flag::Output, "output")
+            .may_take("FIELDS", "use the output format defined by FIELDS"),
+        Opt::new(Flag::Portability, 'P', "portability").says("use the POSIX output format"),
+        Opt::long(Flag::Sync, "sync").says("invoke sync before getting usage info"),
+        Opt::long(Flag::Total, "total").says("produce a grand total"),
+        Opt::new(Flag::Type, 't', "type")
+            .takes("TYPE", "limit listing to file systems of type TYPE"),
+        Opt::new(Flag::PrintType, 'T', "print-type").says("print file system type"),
+        Opt::new(Flag::ExcludeType, 'x', "exclude-type")
+            .takes("TYPE", "limit listing to file systems not of type TYPE"),
+        Opt::new(Flag::Ignored, 'v', "").says("(ignored)"),
     ],
     after: "",
     posix_order: false,

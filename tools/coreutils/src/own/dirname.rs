@@ -16,7 +16,7 @@ enum Flag {
 const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION] NAME...",
     about: "Output each NAME with its last non-slash component and trailing slashes\nremoved; if NAME contains no /'s, output '.' (meaning the current directory).",
-    options: &[Opt::new(Flag::Zero, 'z', "zero", "end each output line with NUL, not newline")],
+    options: &[Opt::new(Flag::Zero, 'z', "zero").says("end each output line with NUL, not newline")],
     after: "",
     posix_order: true,
 };

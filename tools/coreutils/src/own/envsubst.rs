@@ -16,12 +16,8 @@ enum Flag {
 const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION] [SHELL-FORMAT]",
     about: "Substitutes the values of environment variables.",
-    options: &[Opt::new(
-        Flag::Variables,
-        'v',
-        "variables",
-        "output the variables occurring in SHELL-FORMAT",
-    )],
+    options: &[Opt::new(Flag::Variables, 'v', "variables")
+        .says("output the variables occurring in SHELL-FORMAT")],
     after: "In normal operation mode, standard input is copied to standard output,\nwith references to environment variables of the form $VARIABLE or ${VARIABLE}\nbeing replaced with the corresponding values.  If a SHELL-FORMAT is given,\nonly those environment variables that are referenced in SHELL-FORMAT are\nsubstituted; otherwise all environment variables references occurring in\nstandard input are substituted.",
     posix_order: false,
 };

@@ -36,23 +36,25 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION...] [FILE...]",
     about: "Determine type of FILEs.",
     options: &[
-        Opt::new(Flag::Brief, 'b', "brief", "do not prepend filenames to output lines"),
-        Opt::new(Flag::Mime, 'i', "mime", "output MIME type strings"),
-        Opt::long(Flag::MimeType, "mime-type", "output the MIME type"),
-        Opt::long(Flag::MimeEncoding, "mime-encoding", "output the MIME encoding"),
-        Opt::new(Flag::FilesFrom, 'f', "files-from", "read the filenames to be examined from FILE")
-            .takes("FILE"),
-        Opt::new(Flag::Separator, 'F', "separator", "use string as separator instead of ':'")
-            .takes("STRING"),
-        Opt::new(Flag::NoDereference, 'h', "no-dereference", "don't follow symlinks (default)"),
-        Opt::new(Flag::KeepGoing, 'k', "keep-going", "(ignored)"),
-        Opt::new(Flag::Dereference, 'L', "dereference", "follow symlinks"),
-        Opt::new(Flag::NoPad, 'N', "no-pad", "do not pad output"),
-        Opt::new(Flag::Print0, '0', "print0", "terminate filenames with NUL"),
-        Opt::new(Flag::NoBuffer, 'n', "no-buffer", "(ignored)"),
-        Opt::new(Flag::Raw, 'r', "raw", "(ignored)"),
-        Opt::new(Flag::SpecialFiles, 's', "special-files", "treat special files as ordinary ones"),
-        Opt::new(Flag::Uncompress, 'z', "uncompress", "(ignored)"),
+        Opt::new(Flag::Brief, 'b', "brief").says("do not prepend filenames to output lines"),
+        Opt::new(Flag::Mime, 'i', "mime").says("output MIME type strings"),
+        Opt::long(Flag::MimeType, "mime-type").says("output the MIME type"),
+        Opt::long(Flag::MimeEncoding, "mime-encoding").says("output the MIME encoding"),
+        Opt::new(Flag::FilesFrom, 'f', "files-from")
+            .takes("FILE", "read the filenames to be examined from FILE"),
+        Opt::new(Flag::Separator, 'F', "separator")
+            .takes("STRING", "use string as separator instead of ':'"),
+        Opt::new(Flag::NoDereference, 'h', "no-dereference")
+            .says("don't follow symlinks (default)"),
+        Opt::new(Flag::KeepGoing, 'k', "keep-going").says("(ignored)"),
+        Opt::new(Flag::Dereference, 'L', "dereference").says("follow symlinks"),
+        Opt::new(Flag::NoPad, 'N', "no-pad").says("do not pad output"),
+        Opt::new(Flag::Print0, '0', "print0").says("terminate filenames with NUL"),
+        Opt::new(Flag::NoBuffer, 'n', "no-buffer").says("(ignored)"),
+        Opt::new(Flag::Raw, 'r', "raw").says("(ignored)"),
+        Opt::new(Flag::SpecialFiles, 's', "special-files")
+            .says("treat special files as ordinary ones"),
+        Opt::new(Flag::Uncompress, 'z', "uncompress").says("(ignored)"),
     ],
     after: "",
     posix_order: false,

@@ -20,9 +20,9 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION...] database [key ...]",
     about: "Get entries from administrative database.",
     options: &[
-        Opt::new(Flag::NoAddrconfig, 'A', "no-addrconfig", "accepted and ignored"),
-        Opt::new(Flag::NoIdn, 'i', "no-idn", "accepted and ignored"),
-        Opt::new(Flag::Service, 's', "service", "accepted and ignored").takes("CONFIG"),
+        Opt::new(Flag::NoAddrconfig, 'A', "no-addrconfig").says("accepted and ignored"),
+        Opt::new(Flag::NoIdn, 'i', "no-idn").says("accepted and ignored"),
+        Opt::new(Flag::Service, 's', "service").takes("CONFIG", "accepted and ignored"),
     ],
     after: "Supported databases:\nahosts ahostsv4 ahostsv6 group gshadow hosts initgroups networks passwd\nprotocols services shadow",
     posix_order: false,

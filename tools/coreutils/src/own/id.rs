@@ -24,22 +24,16 @@ const ID: Spec<Flag> = Spec {
     usage: "[OPTION]... [USER]...",
     about: "Print user and group information for each specified USER,\nor (when USER omitted) for the current user.",
     options: &[
-        Opt::new(Flag::Ignored, 'a', "", "ignore, for compatibility with other versions"),
-        Opt::new(Flag::Context, 'Z', "context", "print only the security context of the process"),
-        Opt::new(Flag::Group, 'g', "group", "print only the effective group ID"),
-        Opt::new(Flag::Groups, 'G', "groups", "print all group IDs"),
-        Opt::new(Flag::Name, 'n', "name", "print a name instead of a number, for -ugG"),
-        Opt::new(
-            Flag::Real,
-            'r',
-            "real",
-            "print the real ID instead of the effective ID, with -ugG",
-        ),
-        Opt::new(Flag::User, 'u', "user", "print only the effective user ID"),
-        Opt::new(
-            Flag::Zero,
-            'z',
-            "zero",
+        Opt::new(Flag::Ignored, 'a', "").says("ignore, for compatibility with other versions"),
+        Opt::new(Flag::Context, 'Z', "context")
+            .says("print only the security context of the process"),
+        Opt::new(Flag::Group, 'g', "group").says("print only the effective group ID"),
+        Opt::new(Flag::Groups, 'G', "groups").says("print all group IDs"),
+        Opt::new(Flag::Name, 'n', "name").says("print a name instead of a number, for -ugG"),
+        Opt::new(Flag::Real, 'r', "real")
+            .says("print the real ID instead of the effective ID, with -ugG"),
+        Opt::new(Flag::User, 'u', "user").says("print only the effective user ID"),
+        Opt::new(Flag::Zero, 'z', "zero").says(
             "delimit entries with NUL characters, not whitespace;\nnot permitted in default format",
         ),
     ],

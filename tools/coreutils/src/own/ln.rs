@@ -32,48 +32,29 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [-T] TARGET LINK_NAME\n  or:  ln [OPTION]... TARGET\n  or:  ln [OPTION]... TARGET... DIRECTORY\n  or:  ln [OPTION]... -t DIRECTORY TARGET...",
     about: "Create hard links by default, symbolic links with --symbolic.",
     options: &[
-        Opt::long(Flag::Backup, "backup", "make a backup of each existing destination file")
-            .may_take("CONTROL"),
-        Opt::new(Flag::PlainBackup, 'b', "", "like --backup but does not accept an argument"),
-        Opt::new(
-            Flag::Directory,
-            'd',
-            "directory",
-            "allow the superuser to attempt to hard link directories",
-        ),
-        Opt::new(Flag::Directory, 'F', "", "the same as -d"),
-        Opt::new(Flag::Force, 'f', "force", "remove existing destination files"),
-        Opt::new(Flag::Interactive, 'i', "interactive", "prompt whether to remove destinations"),
-        Opt::new(Flag::Logical, 'L', "logical", "dereference TARGETs that are symbolic links"),
-        Opt::new(
-            Flag::NoDereference,
-            'n',
-            "no-dereference",
-            "treat LINK_NAME as a normal file if it is a symbolic link to a directory",
-        ),
-        Opt::new(Flag::Physical, 'P', "physical", "make hard links directly to symbolic links"),
-        Opt::new(
-            Flag::Relative,
-            'r',
-            "relative",
-            "with -s, create links relative to link location",
-        ),
-        Opt::new(Flag::Symbolic, 's', "symbolic", "make symbolic links instead of hard links"),
-        Opt::new(Flag::Suffix, 'S', "suffix", "override the usual backup suffix").takes("SUFFIX"),
-        Opt::new(
-            Flag::TargetDirectory,
-            't',
-            "target-directory",
-            "specify the DIRECTORY in which to create the links",
-        )
-        .takes("DIRECTORY"),
-        Opt::new(
-            Flag::NoTargetDirectory,
-            'T',
-            "no-target-directory",
-            "treat LINK_NAME as a normal file always",
-        ),
-        Opt::new(Flag::Verbose, 'v', "verbose", "print name of each linked file"),
+        Opt::long(Flag::Backup, "backup")
+            .may_take("CONTROL", "make a backup of each existing destination file"),
+        Opt::new(Flag::PlainBackup, 'b', "").says("like --backup but does not accept an argument"),
+        Opt::new(Flag::Directory, 'd', "directory")
+            .says("allow the superuser to attempt to hard link directories"),
+        Opt::new(Flag::Directory, 'F', "").says("the same as -d"),
+        Opt::new(Flag::Force, 'f', "force").says("remove existing destination files"),
+        Opt::new(Flag::Interactive, 'i', "interactive")
+            .says("prompt whether to remove destinations"),
+        Opt::new(Flag::Logical, 'L', "logical").says("dereference TARGETs that are symbolic links"),
+        Opt::new(Flag::NoDereference, 'n', "no-dereference")
+            .says("treat LINK_NAME as a normal file if it is a symbolic link to a directory"),
+        Opt::new(Flag::Physical, 'P', "physical")
+            .says("make hard links directly to symbolic links"),
+        Opt::new(Flag::Relative, 'r', "relative")
+            .says("with -s, create links relative to link location"),
+        Opt::new(Flag::Symbolic, 's', "symbolic").says("make symbolic links instead of hard links"),
+        Opt::new(Flag::Suffix, 'S', "suffix").takes("SUFFIX", "override the usual backup suffix"),
+        Opt::new(Flag::TargetDirectory, 't', "target-directory")
+            .takes("DIRECTORY", "specify the DIRECTORY in which to create the links"),
+        Opt::new(Flag::NoTargetDirectory, 'T', "no-target-directory")
+            .says("treat LINK_NAME as a normal file always"),
+        Opt::new(Flag::Verbose, 'v', "verbose").says("print name of each linked file"),
     ],
     after: "",
     posix_order: false,

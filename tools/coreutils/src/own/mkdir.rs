@@ -24,17 +24,13 @@ const MKDIR: Spec<Flag> = Spec {
     usage: "[OPTION]... DIRECTORY...",
     about: "Create the DIRECTORY(ies), if they do not already exist.",
     options: &[
-        Opt::new(Flag::Mode, 'm', "mode", "set file mode (as in chmod), not a=rwx - umask")
-            .takes("MODE"),
-        Opt::new(
-            Flag::Parents,
-            'p',
-            "parents",
-            "no error if existing, make parent directories as needed",
-        ),
-        Opt::new(Flag::Verbose, 'v', "verbose", "print a message for each created directory"),
-        Opt::new(Flag::Ignored, 'Z', "", "ignored"),
-        Opt::long(Flag::Context, "context", "ignored").may_take("CTX"),
+        Opt::new(Flag::Mode, 'm', "mode")
+            .takes("MODE", "set file mode (as in chmod), not a=rwx - umask"),
+        Opt::new(Flag::Parents, 'p', "parents")
+            .says("no error if existing, make parent directories as needed"),
+        Opt::new(Flag::Verbose, 'v', "verbose").says("print a message for each created directory"),
+        Opt::new(Flag::Ignored, 'Z', "").says("ignored"),
+        Opt::long(Flag::Context, "context").may_take("CTX", "ignored"),
     ],
     after: "",
     posix_order: false,
@@ -128,23 +124,13 @@ const RMDIR: Spec<Flag> = Spec {
     usage: "[OPTION]... DIRECTORY...",
     about: "Remove the DIRECTORY(ies), if they are empty.",
     options: &[
-        Opt::long(
-            Flag::IgnoreFailOnNonEmpty,
-            "ignore-fail-on-non-empty",
-            "ignore each failure to remove a non-empty directory",
-        ),
-        Opt::new(
-            Flag::Parents,
-            'p',
-            "parents",
+        Opt::long(Flag::IgnoreFailOnNonEmpty, "ignore-fail-on-non-empty")
+            .says("ignore each failure to remove a non-empty directory"),
+        Opt::new(Flag::Parents, 'p', "parents").says(
             "remove DIRECTORY and its ancestors; e.g., 'rmdir -p a/b' is similar to 'rmdir a/b a'",
         ),
-        Opt::new(
-            Flag::Verbose,
-            'v',
-            "verbose",
-            "output a diagnostic for every directory processed",
-        ),
+        Opt::new(Flag::Verbose, 'v', "verbose")
+            .says("output a diagnostic for every directory processed"),
     ],
     after: "",
     posix_order: false,

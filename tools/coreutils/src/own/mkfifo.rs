@@ -16,10 +16,10 @@ enum Flag {
 }
 
 const OPTIONS: &[Opt<Flag>] = &[
-    Opt::new(Flag::Mode, 'm', "mode", "set file permission bits to MODE, not a=rw - umask")
-        .takes("MODE"),
-    Opt::new(Flag::Ignored, 'Z', "", "(ignored)"),
-    Opt::long(Flag::Context, "context", "(ignored)").may_take("CTX"),
+    Opt::new(Flag::Mode, 'm', "mode")
+        .takes("MODE", "set file permission bits to MODE, not a=rw - umask"),
+    Opt::new(Flag::Ignored, 'Z', "").says("(ignored)"),
+    Opt::long(Flag::Context, "context").may_take("CTX", "(ignored)"),
 ];
 const MKFIFO: Spec<Flag> = Spec {
     usage: "[OPTION]... NAME...",

@@ -26,25 +26,13 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [TEMPLATE]",
     about: "Create a temporary file or directory, safely, and print its name.\nTEMPLATE must contain at least 3 consecutive 'X's in last component.\nIf TEMPLATE is not specified, use tmp.XXXXXXXXXX, and --tmpdir is implied.",
     options: &[
-        Opt::new(Flag::Directory, 'd', "directory", "create a directory, not a file"),
-        Opt::new(
-            Flag::DryRun,
-            'u',
-            "dry-run",
-            "do not create anything; merely print a name (unsafe)",
-        ),
-        Opt::new(Flag::Quiet, 'q', "quiet", "suppress diagnostics about file/dir-creation failure"),
-        Opt::long(Flag::Suffix, "suffix", "append SUFF to TEMPLATE; SUFF must not contain a slash")
-            .takes("SUFF"),
-        Opt::new(Flag::InDirectory, 'p', "", "interpret TEMPLATE relative to DIR").takes("DIR"),
-        Opt::long(Flag::Tmpdir, "tmpdir", "the same; without DIR use $TMPDIR if set, else /tmp")
-            .may_take("DIR"),
-        Opt::new(
-            Flag::InTmpdir,
-            't',
-            "",
-            "interpret TEMPLATE as a single file name component,\nrelative to a directory: $TMPDIR, if set; else the\ndirectory specified via -p; else /tmp",
-        ),
+        Opt::new(Flag::Directory, 'd', "directory").says("create a directory, not a file"),
+        Opt::new(Flag::DryRun, 'u', "dry-run").says("do not create anything; merely print a name (unsafe)"),
+        Opt::new(Flag::Quiet, 'q', "quiet").says("suppress diagnostics about file/dir-creation failure"),
+        Opt::long(Flag::Suffix, "suffix").takes("SUFF", "append SUFF to TEMPLATE; SUFF must not contain a slash"),
+        Opt::new(Flag::InDirectory, 'p', "").takes("DIR", "interpret TEMPLATE relative to DIR"),
+        Opt::long(Flag::Tmpdir, "tmpdir").may_take("DIR", "the same; without DIR use $TMPDIR if set, else /tmp"),
+        Opt::new(Flag::InTmpdir, 't', "").says("interpret TEMPLATE as a single file name component,\nrelative to a directory: $TMPDIR, if set; else the\ndirectory specified via -p; else /tmp"),
     ],
     after: "",
     posix_order: false,

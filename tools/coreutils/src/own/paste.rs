@@ -19,10 +19,11 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...",
     about: "Write lines consisting of the sequentially corresponding lines from\neach FILE, separated by TABs, to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
     options: &[
-        Opt::new(Flag::Delimiters, 'd', "delimiters", "reuse characters from LIST instead of TABs")
-            .takes("LIST"),
-        Opt::new(Flag::Serial, 's', "serial", "paste one file at a time instead of in parallel"),
-        Opt::new(Flag::Zero, 'z', "zero-terminated", "line delimiter is NUL, not newline"),
+        Opt::new(Flag::Delimiters, 'd', "delimiters")
+            .takes("LIST", "reuse characters from LIST instead of TABs"),
+        Opt::new(Flag::Serial, 's', "serial")
+            .says("paste one file at a time instead of in parallel"),
+        Opt::new(Flag::Zero, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
     ],
     after: "",
     posix_order: false,

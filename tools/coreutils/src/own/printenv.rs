@@ -14,7 +14,7 @@ enum Flag {
 const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [VARIABLE]...",
     about: "Print the values of the specified environment VARIABLE(s).\nIf no VARIABLE is specified, print name and value pairs for them all.",
-    options: &[Opt::new(Flag::Null, '0', "null", "end each output line with NUL, not newline")],
+    options: &[Opt::new(Flag::Null, '0', "null").says("end each output line with NUL, not newline")],
     after: "",
     posix_order: true,
 };

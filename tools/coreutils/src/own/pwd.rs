@@ -20,13 +20,9 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]...",
     about: "Print the full filename of the current working directory.",
     options: &[
-        Opt::new(
-            Flag::Logical,
-            'L',
-            "logical",
-            "use PWD from environment, even if it contains symlinks",
-        ),
-        Opt::new(Flag::Physical, 'P', "physical", "avoid all symlinks (default)"),
+        Opt::new(Flag::Logical, 'L', "logical")
+            .says("use PWD from environment, even if it contains symlinks"),
+        Opt::new(Flag::Physical, 'P', "physical").says("avoid all symlinks (default)"),
     ],
     after: "",
     posix_order: false,

@@ -17,7 +17,7 @@ enum Flag {
 const SPEC: Spec<Flag> = Spec {
     usage: "[options] [file ...]",
     about: "Reverse lines characterwise.",
-    options: &[Opt::new(Flag::Zero, '0', "zero", "use NUL as the line separator")],
+    options: &[Opt::new(Flag::Zero, '0', "zero").says("use NUL as the line separator")],
     after: "",
     posix_order: false,
 };

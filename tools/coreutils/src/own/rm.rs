@@ -27,33 +27,24 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...",
     about: "Remove (unlink) the FILE(s).",
     options: &[
-        Opt::new(Flag::Force, 'f', "force", "ignore nonexistent files and arguments, never prompt"),
-        Opt::new(Flag::Always, 'i', "", "prompt before every removal"),
-        Opt::new(
-            Flag::Once,
-            'I',
-            "",
+        Opt::new(Flag::Force, 'f', "force")
+            .says("ignore nonexistent files and arguments, never prompt"),
+        Opt::new(Flag::Always, 'i', "").says("prompt before every removal"),
+        Opt::new(Flag::Once, 'I', "").says(
             "prompt once before removing more than three files, or when removing recursively",
         ),
-        Opt::long(
-            Flag::Interactive,
-            "interactive",
-            "prompt according to WHEN: never, once (-I), or always (-i)",
-        )
-        .may_take("WHEN"),
-        Opt::long(Flag::OneFileSystem, "one-file-system", "skip directories on other file systems"),
-        Opt::long(Flag::NoPreserveRoot, "no-preserve-root", "do not treat '/' specially"),
-        Opt::long(Flag::PreserveRoot, "preserve-root", "do not remove '/' (default)")
-            .may_take("all"),
-        Opt::new(
-            Flag::Recursive,
-            'r',
-            "recursive",
-            "remove directories and their contents recursively",
-        ),
-        Opt::new(Flag::Recursive, 'R', "", "the same as -r"),
-        Opt::new(Flag::Dir, 'd', "dir", "remove empty directories"),
-        Opt::new(Flag::Verbose, 'v', "verbose", "explain what is being done"),
+        Opt::long(Flag::Interactive, "interactive")
+            .may_take("WHEN", "prompt according to WHEN: never, once (-I), or always (-i)"),
+        Opt::long(Flag::OneFileSystem, "one-file-system")
+            .says("skip directories on other file systems"),
+        Opt::long(Flag::NoPreserveRoot, "no-preserve-root").says("do not treat '/' specially"),
+        Opt::long(Flag::PreserveRoot, "preserve-root")
+            .may_take("all", "do not remove '/' (default)"),
+        Opt::new(Flag::Recursive, 'r', "recursive")
+            .says("remove directories and their contents recursively"),
+        Opt::new(Flag::Recursive, 'R', "").says("the same as -r"),
+        Opt::new(Flag::Dir, 'd', "dir").says("remove empty directories"),
+        Opt::new(Flag::Verbose, 'v', "verbose").says("explain what is being done"),
     ],
     after: "By default, rm does not remove directories.  Use the --recursive (-r or -R)\noption to remove each listed directory, too, along with all of its contents.",
     posix_order: false,

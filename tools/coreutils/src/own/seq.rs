@@ -23,21 +23,12 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... LAST\n  or:  seq [OPTION]... FIRST LAST\n  or:  seq [OPTION]... FIRST INCREMENT LAST",
     about: "Print numbers from FIRST to LAST, in steps of INCREMENT.",
     options: &[
-        Opt::new(Flag::Format, 'f', "format", "use printf style floating-point FORMAT")
-            .takes("FORMAT"),
-        Opt::new(
-            Flag::Separator,
-            's',
-            "separator",
-            "use STRING to separate numbers (default: \\n)",
-        )
-        .takes("STRING"),
-        Opt::new(
-            Flag::EqualWidth,
-            'w',
-            "equal-width",
-            "equalize width by padding with leading zeroes",
-        ),
+        Opt::new(Flag::Format, 'f', "format")
+            .takes("FORMAT", "use printf style floating-point FORMAT"),
+        Opt::new(Flag::Separator, 's', "separator")
+            .takes("STRING", "use STRING to separate numbers (default: \\n)"),
+        Opt::new(Flag::EqualWidth, 'w', "equal-width")
+            .says("equalize width by padding with leading zeroes"),
     ],
     after: "If FIRST or INCREMENT is omitted, it defaults to 1.  FORMAT must be suitable\nfor printing one argument of type 'double'; it defaults to %.PRECf if FIRST,\nINCREMENT, and LAST are all fixed point decimal numbers with maximum precision\nPREC, and to %g otherwise.",
     posix_order: true,

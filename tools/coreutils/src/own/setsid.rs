@@ -21,9 +21,9 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... PROGRAM [ARG]...",
     about: "Run a program in a new session.",
     options: &[
-        Opt::new(Flag::Ctty, 'c', "ctty", "(no effect: there is no terminal)"),
-        Opt::new(Flag::Fork, 'f', "fork", "always fork"),
-        Opt::new(Flag::Wait, 'w', "wait", "wait program to exit, and use the same return"),
+        Opt::new(Flag::Ctty, 'c', "ctty").says("(no effect: there is no terminal)"),
+        Opt::new(Flag::Fork, 'f', "fork").says("always fork"),
+        Opt::new(Flag::Wait, 'w', "wait").says("wait program to exit, and use the same return"),
     ],
     after: "",
     posix_order: true,

@@ -26,49 +26,21 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[option(s)] [file(s)]",
     about: "Display printable strings in [file(s)] (stdin by default)",
     options: &[
-        Opt::new(Flag::All, 'a', "all", "scan the entire file (default)"),
-        Opt::new(Flag::Data, 'd', "data", "scan the entire file (there are no sections)"),
-        Opt::new(
-            Flag::PrintFileName,
-            'f',
-            "print-file-name",
-            "print the name of the file before each string",
-        ),
-        Opt::new(
-            Flag::Bytes,
-            'n',
-            "bytes",
-            "print any sequence of at least NUMBER characters (default 4)",
-        )
-        .takes("NUMBER"),
-        Opt::new(
-            Flag::Radix,
-            't',
-            "radix",
-            "print the location of the string in base 8 (o), 10 (d), or 16 (x)",
-        )
-        .takes("RADIX"),
-        Opt::new(Flag::Octal, 'o', "", "an alias for --radix=o"),
-        Opt::new(
-            Flag::IncludeAllWhitespace,
-            'w',
-            "include-all-whitespace",
-            "include all whitespace as valid string characters",
-        ),
-        Opt::new(
-            Flag::Encoding,
-            'e',
-            "encoding",
-            "s = 7-bit, S = 8-bit, {b,l} = 16-bit, {B,L} = 32-bit",
-        )
-        .takes("ENC"),
-        Opt::new(
-            Flag::OutputSeparator,
-            's',
-            "output-separator",
-            "string used to separate strings in output",
-        )
-        .takes("STRING"),
+        Opt::new(Flag::All, 'a', "all").says("scan the entire file (default)"),
+        Opt::new(Flag::Data, 'd', "data").says("scan the entire file (there are no sections)"),
+        Opt::new(Flag::PrintFileName, 'f', "print-file-name")
+            .says("print the name of the file before each string"),
+        Opt::new(Flag::Bytes, 'n', "bytes")
+            .takes("NUMBER", "print any sequence of at least NUMBER characters (default 4)"),
+        Opt::new(Flag::Radix, 't', "radix")
+            .takes("RADIX", "print the location of the string in base 8 (o), 10 (d), or 16 (x)"),
+        Opt::new(Flag::Octal, 'o', "").says("an alias for --radix=o"),
+        Opt::new(Flag::IncludeAllWhitespace, 'w', "include-all-whitespace")
+            .says("include all whitespace as valid string characters"),
+        Opt::new(Flag::Encoding, 'e', "encoding")
+            .takes("ENC", "s = 7-bit, S = 8-bit, {b,l} = 16-bit, {B,L} = 32-bit"),
+        Opt::new(Flag::OutputSeparator, 's', "output-separator")
+            .takes("STRING", "string used to separate strings in output"),
     ],
     after: "",
     posix_order: false,

@@ -29,20 +29,18 @@ const UNAME: Spec<UnameFlag> = Spec {
     usage: "[OPTION]...",
     about: "Print certain system information.  With no OPTION, same as -s.",
     options: &[
-        Opt::new(UnameFlag::All, 'a', "all", "print all information"),
-        Opt::new(UnameFlag::KernelName, 's', "kernel-name", "print the kernel name"),
-        Opt::new(UnameFlag::Nodename, 'n', "nodename", "print the network node hostname"),
-        Opt::new(UnameFlag::KernelRelease, 'r', "kernel-release", "print the kernel release"),
-        Opt::new(UnameFlag::KernelVersion, 'v', "kernel-version", "print the kernel version"),
-        Opt::new(UnameFlag::Machine, 'm', "machine", "print the machine hardware name"),
-        Opt::new(UnameFlag::Processor, 'p', "processor", "print the processor type (non-portable)"),
-        Opt::new(
-            UnameFlag::HardwarePlatform,
-            'i',
-            "hardware-platform",
-            "print the hardware platform (non-portable)",
-        ),
-        Opt::new(UnameFlag::OperatingSystem, 'o', "operating-system", "print the operating system"),
+        Opt::new(UnameFlag::All, 'a', "all").says("print all information"),
+        Opt::new(UnameFlag::KernelName, 's', "kernel-name").says("print the kernel name"),
+        Opt::new(UnameFlag::Nodename, 'n', "nodename").says("print the network node hostname"),
+        Opt::new(UnameFlag::KernelRelease, 'r', "kernel-release").says("print the kernel release"),
+        Opt::new(UnameFlag::KernelVersion, 'v', "kernel-version").says("print the kernel version"),
+        Opt::new(UnameFlag::Machine, 'm', "machine").says("print the machine hardware name"),
+        Opt::new(UnameFlag::Processor, 'p', "processor")
+            .says("print the processor type (non-portable)"),
+        Opt::new(UnameFlag::HardwarePlatform, 'i', "hardware-platform")
+            .says("print the hardware platform (non-portable)"),
+        Opt::new(UnameFlag::OperatingSystem, 'o', "operating-system")
+            .says("print the operating system"),
     ],
     after: "",
     posix_order: false,
@@ -122,16 +120,12 @@ const HOSTNAME: Spec<HostnameFlag> = Spec {
     usage: "[OPTION]...",
     about: "Print the host's name.",
     options: &[
-        Opt::new(HostnameFlag::Short, 's', "short", "short host name"),
-        Opt::new(HostnameFlag::Fqdn, 'f', "fqdn", "long host name"),
-        Opt::new(HostnameFlag::Domain, 'd', "domain", "DNS domain name"),
-        Opt::new(HostnameFlag::IpAddress, 'i', "ip-address", "addresses for the host name"),
-        Opt::new(
-            HostnameFlag::AllIpAddresses,
-            'I',
-            "all-ip-addresses",
-            "all addresses for the host",
-        ),
+        Opt::new(HostnameFlag::Short, 's', "short").says("short host name"),
+        Opt::new(HostnameFlag::Fqdn, 'f', "fqdn").says("long host name"),
+        Opt::new(HostnameFlag::Domain, 'd', "domain").says("DNS domain name"),
+        Opt::new(HostnameFlag::IpAddress, 'i', "ip-address").says("addresses for the host name"),
+        Opt::new(HostnameFlag::AllIpAddresses, 'I', "all-ip-addresses")
+            .says("all addresses for the host"),
     ],
     after: "",
     posix_order: false,
@@ -171,9 +165,9 @@ const NPROC: Spec<NprocFlag> = Spec {
     usage: "[OPTION]...",
     about: "Print the number of processing units available to the current process.",
     options: &[
-        Opt::long(NprocFlag::All, "all", "print the number of installed processors"),
-        Opt::long(NprocFlag::Ignore, "ignore", "if possible, exclude N processing units")
-            .takes("N"),
+        Opt::long(NprocFlag::All, "all").says("print the number of installed processors"),
+        Opt::long(NprocFlag::Ignore, "ignore")
+            .takes("N", "if possible, exclude N processing units"),
     ],
     after: "",
     posix_order: false,
@@ -222,8 +216,8 @@ const UPTIME: Spec<UptimeFlag> = Spec {
     usage: "[OPTION]",
     about: "Print the time, how long the system has been up, users and load averages.",
     options: &[
-        Opt::new(UptimeFlag::Pretty, 'p', "pretty", "show uptime in pretty format"),
-        Opt::new(UptimeFlag::Since, 's', "since", "system up since"),
+        Opt::new(UptimeFlag::Pretty, 'p', "pretty").says("show uptime in pretty format"),
+        Opt::new(UptimeFlag::Since, 's', "since").says("system up since"),
     ],
     after: "",
     posix_order: false,
@@ -286,12 +280,9 @@ enum TtyFlag {
 const TTY: Spec<TtyFlag> = Spec {
     usage: "[OPTION]...",
     about: "Print the file name of the terminal connected to standard input.",
-    options: &[Opt::new(
-        TtyFlag::Silent,
-        's',
-        "silent",
-        "print nothing, only return an exit status",
-    )],
+    options: &[
+        Opt::new(TtyFlag::Silent, 's', "silent").says("print nothing, only return an exit status")
+    ],
     after: "",
     posix_order: false,
 };
@@ -344,13 +335,9 @@ const SYNC: Spec<SyncFlag> = Spec {
     usage: "[OPTION] [FILE]...",
     about: "Synchronize cached writes to persistent storage.\nIf one or more files are specified, only they are synchronized.",
     options: &[
-        Opt::new(SyncFlag::Data, 'd', "data", "sync only file data, no unneeded metadata"),
-        Opt::new(
-            SyncFlag::FileSystem,
-            'f',
-            "file-system",
-            "sync the file systems that contain the files",
-        ),
+        Opt::new(SyncFlag::Data, 'd', "data").says("sync only file data, no unneeded metadata"),
+        Opt::new(SyncFlag::FileSystem, 'f', "file-system")
+            .says("sync the file systems that contain the files"),
     ],
     after: "",
     posix_order: false,
@@ -394,14 +381,9 @@ const CLEAR: Spec<ClearFlag> = Spec {
     usage: "",
     about: "Clear the terminal screen.",
     options: &[
-        Opt::new(ClearFlag::KeepScrollback, 'x', "", "do not clear the scrollback"),
-        Opt::new(
-            ClearFlag::TerminalType,
-            'T',
-            "",
-            "terminal type (ignored: the escapes are ANSI's)",
-        )
-        .takes("TYPE"),
+        Opt::new(ClearFlag::KeepScrollback, 'x', "").says("do not clear the scrollback"),
+        Opt::new(ClearFlag::TerminalType, 'T', "")
+            .takes("TYPE", "terminal type (ignored: the escapes are ANSI's)"),
     ],
     after: "",
     posix_order: false,

@@ -22,15 +22,10 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...",
     about: "Write each FILE to standard output, last line first.\n\nWith no FILE, or when FILE is -, read standard input.",
     options: &[
-        Opt::new(Flag::Before, 'b', "before", "attach the separator before instead of after"),
-        Opt::new(Flag::Regex, 'r', "regex", "interpret the separator as a regular expression"),
-        Opt::new(
-            Flag::Separator,
-            's',
-            "separator",
-            "use STRING as the separator instead of newline",
-        )
-        .takes("STRING"),
+        Opt::new(Flag::Before, 'b', "before").says("attach the separator before instead of after"),
+        Opt::new(Flag::Regex, 'r', "regex").says("interpret the separator as a regular expression"),
+        Opt::new(Flag::Separator, 's', "separator")
+            .takes("STRING", "use STRING as the separator instead of newline"),
     ],
     after: "",
     posix_order: false,

@@ -21,15 +21,11 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...",
     about: "Copy standard input to each FILE, and also to standard output.",
     options: &[
-        Opt::new(Flag::Append, 'a', "append", "append to the given FILEs, do not overwrite"),
-        Opt::new(Flag::IgnoreInterrupts, 'i', "ignore-interrupts", "ignore interrupt signals"),
-        Opt::new(Flag::Diagnose, 'p', "", "diagnose errors writing to non pipes"),
-        Opt::long(
-            Flag::OutputError,
-            "output-error",
-            "set behavior on write error:\nwarn, warn-nopipe, exit, exit-nopipe",
-        )
-        .may_take("MODE"),
+        Opt::new(Flag::Append, 'a', "append").says("append to the given FILEs, do not overwrite"),
+        Opt::new(Flag::IgnoreInterrupts, 'i', "ignore-interrupts").says("ignore interrupt signals"),
+        Opt::new(Flag::Diagnose, 'p', "").says("diagnose errors writing to non pipes"),
+        Opt::long(Flag::OutputError, "output-error")
+            .may_take("MODE", "set behavior on write error:\nwarn, warn-nopipe, exit, exit-nopipe"),
     ],
     after: "",
     posix_order: false,

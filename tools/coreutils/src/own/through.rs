@@ -57,13 +57,8 @@ enum NiceFlag {
 const NICE: Spec<NiceFlag> = Spec {
     usage: "[OPTION] [COMMAND [ARG]...]",
     about: "Run COMMAND with an adjusted niceness, which affects process scheduling.\nWith no COMMAND, print the current niceness.",
-    options: &[Opt::new(
-        NiceFlag::Adjustment,
-        'n',
-        "adjustment",
-        "add integer N to the niceness (default 10)",
-    )
-    .takes("N")],
+    options: &[Opt::new(NiceFlag::Adjustment, 'n', "adjustment")
+        .takes("N", "add integer N to the niceness (default 10)")],
     after: "",
     posix_order: true,
 };
@@ -142,12 +137,12 @@ const STDBUF: Spec<StdbufFlag> = Spec {
     usage: "OPTION... COMMAND",
     about: "Run COMMAND, with modified buffering operations for its standard streams.",
     options: &[
-        Opt::new(StdbufFlag::Input, 'i', "input", "adjust standard input stream buffering")
-            .takes("MODE"),
-        Opt::new(StdbufFlag::Output, 'o', "output", "adjust standard output stream buffering")
-            .takes("MODE"),
-        Opt::new(StdbufFlag::Error, 'e', "error", "adjust standard error stream buffering")
-            .takes("MODE"),
+        Opt::new(StdbufFlag::Input, 'i', "input")
+            .takes("MODE", "adjust standard input stream buffering"),
+        Opt::new(StdbufFlag::Output, 'o', "output")
+            .takes("MODE", "adjust standard output stream buffering"),
+        Opt::new(StdbufFlag::Error, 'e', "error")
+            .takes("MODE", "adjust standard error stream buffering"),
     ],
     after: "If MODE is 'L' the corresponding stream will be line buffered, if 0 unbuffered.\nThe tools here flush when they wait for input, so the modes need no action.",
     posix_order: true,
@@ -191,24 +186,17 @@ const TIME: Spec<TimeFlag> = Spec {
     usage: "[OPTION]... COMMAND [ARG]...",
     about: "Run COMMAND, then print how long it took to standard error.",
     options: &[
-        Opt::new(TimeFlag::Append, 'a', "append", "with -o FILE, append instead of overwriting"),
-        Opt::new(
-            TimeFlag::Format,
-            'f',
-            "format",
-            "use the specified FORMAT: %e %E seconds, %U %S %P %M %x %C",
-        )
-        .takes("FORMAT"),
-        Opt::new(TimeFlag::Output, 'o', "output", "write to FILE instead of standard error")
-            .takes("FILE"),
-        Opt::new(TimeFlag::Portability, 'p', "portability", "print real, user and system time"),
-        Opt::new(
-            TimeFlag::Quiet,
-            'q',
-            "quiet",
-            "do not print information about abnormal program termination",
-        ),
-        Opt::new(TimeFlag::Verbose, 'v', "verbose", "print all resource usage information"),
+        Opt::new(TimeFlag::Append, 'a', "append")
+            .says("with -o FILE, append instead of overwriting"),
+        Opt::new(TimeFlag::Format, 'f', "format")
+            .takes("FORMAT", "use the specified FORMAT: %e %E seconds, %U %S %P %M %x %C"),
+        Opt::new(TimeFlag::Output, 'o', "output")
+            .takes("FILE", "write to FILE instead of standard error"),
+        Opt::new(TimeFlag::Portability, 'p', "portability")
+            .says("print real, user and system time"),
+        Opt::new(TimeFlag::Quiet, 'q', "quiet")
+            .says("do not print information about abnormal program termination"),
+        Opt::new(TimeFlag::Verbose, 'v', "verbose").says("print all resource usage information"),
     ],
     after: "",
     posix_order: true,

@@ -32,33 +32,22 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... FILE...",
     about: "Update the access and modification times of each FILE to the current time.\nA FILE argument that does not exist is created empty, unless -c or -h is supplied.",
     options: &[
-        Opt::new(Flag::AccessOnly, 'a', "", "change only the access time"),
-        Opt::new(Flag::NoCreate, 'c', "no-create", "do not create any files"),
-        Opt::new(Flag::Date, 'd', "date", "parse STRING and use it instead of current time")
-            .takes("STRING"),
-        Opt::new(Flag::Ignored, 'f', "", "(ignored)"),
-        Opt::new(
-            Flag::NoDereference,
-            'h',
-            "no-dereference",
-            "affect each symbolic link instead of any referenced file",
-        ),
-        Opt::new(Flag::ModificationOnly, 'm', "", "change only the modification time"),
-        Opt::new(
-            Flag::Reference,
-            'r',
-            "reference",
-            "use this file's times instead of current time",
-        )
-        .takes("FILE"),
-        Opt::new(Flag::Stamp, 't', "", "use [[CC]YY]MMDDhhmm[.ss] instead of current time")
-            .takes("STAMP"),
-        Opt::long(
-            Flag::Time,
-            "time",
+        Opt::new(Flag::AccessOnly, 'a', "").says("change only the access time"),
+        Opt::new(Flag::NoCreate, 'c', "no-create").says("do not create any files"),
+        Opt::new(Flag::Date, 'd', "date")
+            .takes("STRING", "parse STRING and use it instead of current time"),
+        Opt::new(Flag::Ignored, 'f', "").says("(ignored)"),
+        Opt::new(Flag::NoDereference, 'h', "no-dereference")
+            .says("affect each symbolic link instead of any referenced file"),
+        Opt::new(Flag::ModificationOnly, 'm', "").says("change only the modification time"),
+        Opt::new(Flag::Reference, 'r', "reference")
+            .takes("FILE", "use this file's times instead of current time"),
+        Opt::new(Flag::Stamp, 't', "")
+            .takes("STAMP", "use [[CC]YY]MMDDhhmm[.ss] instead of current time"),
+        Opt::long(Flag::Time, "time").takes(
+            "WORD",
             "change the specified time: access, atime, use (like -a),\nmodify, mtime (like -m)",
-        )
-        .takes("WORD"),
+        ),
     ],
     after: "",
     posix_order: false,

@@ -24,17 +24,14 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...\n  or:  wc [OPTION]... --files0-from=F",
     about: "Print newline, word, and byte counts for each FILE, and a total line if\nmore than one FILE is specified.\n\nWith no FILE, or when FILE is -, read standard input.",
     options: &[
-        Opt::new(Flag::Bytes, 'c', "bytes", "print the byte counts"),
-        Opt::new(Flag::Chars, 'm', "chars", "print the character counts"),
-        Opt::new(Flag::Lines, 'l', "lines", "print the newline counts"),
-        Opt::long(
-            Flag::Files0From,
-            "files0-from",
-            "read input from the files specified by\nNUL-terminated names in file F",
-        )
-        .takes("F"),
-        Opt::new(Flag::MaxLineLength, 'L', "max-line-length", "print the maximum display width"),
-        Opt::new(Flag::Words, 'w', "words", "print the word counts"),
+        Opt::new(Flag::Bytes, 'c', "bytes").says("print the byte counts"),
+        Opt::new(Flag::Chars, 'm', "chars").says("print the character counts"),
+        Opt::new(Flag::Lines, 'l', "lines").says("print the newline counts"),
+        Opt::long(Flag::Files0From, "files0-from")
+            .takes("F", "read input from the files specified by\nNUL-terminated names in file F"),
+        Opt::new(Flag::MaxLineLength, 'L', "max-line-length")
+            .says("print the maximum display width"),
+        Opt::new(Flag::Words, 'w', "words").says("print the word counts"),
     ],
     after: "",
     posix_order: false,

@@ -17,8 +17,8 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[-as] COMMAND...",
     about: "Print the file that each COMMAND means, searched in PATH.",
     options: &[
-        Opt::new(Flag::All, 'a', "all", "print all matches in PATH, not just the first"),
-        Opt::new(Flag::Silent, 's', "", "no output, only the exit status"),
+        Opt::new(Flag::All, 'a', "all").says("print all matches in PATH, not just the first"),
+        Opt::new(Flag::Silent, 's', "").says("no output, only the exit status"),
     ],
     after: "",
     posix_order: true,

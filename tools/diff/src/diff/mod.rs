@@ -67,105 +67,64 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... FILES",
     about: "Compare FILES line by line.",
     options: &[
-        Opt::long(Flag::Normal, "normal", "output a normal diff (the default)"),
-        Opt::new(Flag::Brief, 'q', "brief", "report only when files differ"),
-        Opt::new(
-            Flag::ReportIdenticalFiles,
-            's',
-            "report-identical-files",
-            "report when two files are the same",
-        ),
-        Opt::new(Flag::Copied, 'c', "", "output 3 lines of copied context"),
-        Opt::new(Flag::Context, 'C', "context", "output NUM lines of copied context")
-            .may_take("NUM"),
-        Opt::new(Flag::UnifiedDefault, 'u', "", "output 3 lines of unified context"),
-        Opt::new(Flag::Unified, 'U', "unified", "output NUM lines of unified context")
-            .may_take("NUM"),
-        Opt::new(Flag::Ed, 'e', "ed", "output an ed script"),
-        Opt::new(Flag::SideBySide, 'y', "side-by-side", "output in two columns"),
-        Opt::long(Flag::Tabsize, "tabsize", "tab stops every NUM (default 8) print columns")
-            .takes("NUM"),
-        Opt::new(Flag::Width, 'W', "width", "output at most NUM print columns").takes("NUM"),
-        Opt::long(Flag::LeftColumn, "left-column", "output only the left column of common lines"),
-        Opt::long(Flag::SuppressCommonLines, "suppress-common-lines", "do not output common lines"),
-        Opt::new(
-            Flag::ShowCFunction,
-            'p',
-            "show-c-function",
-            "show which C function each change is in",
-        ),
-        Opt::new(
-            Flag::ShowFunctionLine,
-            'F',
-            "show-function-line",
-            "show the most recent line matching RE",
-        )
-        .takes("RE"),
-        Opt::new(Flag::Label, 'L', "label", "use LABEL instead of file name and timestamp")
-            .takes("LABEL"),
-        Opt::new(Flag::ExpandTabs, 't', "expand-tabs", "expand tabs to spaces in output"),
-        Opt::new(Flag::InitialTab, 'T', "initial-tab", "make tabs line up by prepending a tab"),
-        Opt::new(Flag::Recursive, 'r', "recursive", "recursively compare any subdirectories found"),
-        Opt::long(Flag::NoDereference, "no-dereference", "don't follow symbolic links"),
-        Opt::new(Flag::NewFile, 'N', "new-file", "treat absent files as empty"),
-        Opt::new(
-            Flag::UnidirectionalNewFile,
-            'P',
-            "unidirectional-new-file",
-            "treat absent first files as empty",
-        ),
-        Opt::new(Flag::Exclude, 'x', "exclude", "exclude files that match PAT").takes("PAT"),
-        Opt::new(
-            Flag::ExcludeFrom,
-            'X',
-            "exclude-from",
-            "exclude files that match any pattern in FILE",
-        )
-        .takes("FILE"),
-        Opt::new(Flag::IgnoreCase, 'i', "ignore-case", "ignore case differences in file contents"),
-        Opt::new(
-            Flag::IgnoreTabExpansion,
-            'E',
-            "ignore-tab-expansion",
-            "ignore changes due to tab expansion",
-        ),
-        Opt::new(
-            Flag::IgnoreTrailingSpace,
-            'Z',
-            "ignore-trailing-space",
-            "ignore white space at line end",
-        ),
-        Opt::new(
-            Flag::IgnoreSpaceChange,
-            'b',
-            "ignore-space-change",
-            "ignore changes in the amount of white space",
-        ),
-        Opt::new(Flag::IgnoreAllSpace, 'w', "ignore-all-space", "ignore all white space"),
-        Opt::new(
-            Flag::IgnoreBlankLines,
-            'B',
-            "ignore-blank-lines",
-            "ignore changes where lines are all blank",
-        ),
-        Opt::new(
-            Flag::IgnoreMatchingLines,
-            'I',
-            "ignore-matching-lines",
-            "ignore changes where all lines match RE",
-        )
-        .takes("RE"),
-        Opt::new(Flag::Text, 'a', "text", "treat all files as text"),
-        Opt::long(
-            Flag::StripTrailingCr,
-            "strip-trailing-cr",
-            "strip trailing carriage return on input",
-        ),
-        Opt::new(Flag::Minimal, 'd', "minimal", "try hard to find a smaller set of changes"),
-        Opt::long(Flag::SpeedLargeFiles, "speed-large-files", "accepted and ignored"),
-        Opt::long(Flag::Color, "color", "color output; WHEN is never, always or auto")
-            .may_take("WHEN"),
-        Opt::long(Flag::HorizonLines, "horizon-lines", "accepted and ignored").takes("NUM"),
+        Opt::long(Flag::Normal, "normal").says("output a normal diff (the default)"),
+        Opt::new(Flag::Brief, 'q', "brief").says("report only when files differ"),
+        Opt::new(Flag::ReportIdenticalFiles, 's', "report-identical-files")
+            .says("report when two files are the same"),
+        Opt::new(Flag::Copied, 'c', "").says("output 3 lines of copied context"),
+        Opt::new(Flag::Context, 'C', "context")
+            .may_take("NUM", "output NUM lines of copied context"),
+        Opt::new(Flag::UnifiedDefault, 'u', "").says("output 3 lines of unified context"),
+        Opt::new(Flag::Unified, 'U', "unified")
+            .may_take("NUM", "output NUM lines of unified context"),
+        Opt::new(Flag::Ed, 'e', "ed").says("output an ed script"),
+        Opt::new(Flag::SideBySide, 'y', "side-by-side").says("output in two columns"),
+        Opt::long(Flag::Tabsize, "tabsize")
+            .takes("NUM", "tab stops every NUM (default 8) print columns"),
+        Opt::new(Flag::Width, 'W', "width").takes("NUM", "output at most NUM print columns"),
+        Opt::long(Flag::LeftColumn, "left-column")
+            .says("output only the left column of common lines"),
+        Opt::long(Flag::SuppressCommonLines, "suppress-common-lines")
+            .says("do not output common lines"),
+        Opt::new(Flag::ShowCFunction, 'p', "show-c-function")
+            .says("show which C function each change is in"),
+        Opt::new(Flag::ShowFunctionLine, 'F', "show-function-line")
+            .takes("RE", "show the most recent line matching RE"),
+        Opt::new(Flag::Label, 'L', "label")
+            .takes("LABEL", "use LABEL instead of file name and timestamp"),
+        Opt::new(Flag::ExpandTabs, 't', "expand-tabs").says("expand tabs to spaces in output"),
+        Opt::new(Flag::InitialTab, 'T', "initial-tab")
+            .says("make tabs line up by prepending a tab"),
+        Opt::new(Flag::Recursive, 'r', "recursive")
+            .says("recursively compare any subdirectories found"),
+        Opt::long(Flag::NoDereference, "no-dereference").says("don't follow symbolic links"),
+        Opt::new(Flag::NewFile, 'N', "new-file").says("treat absent files as empty"),
+        Opt::new(Flag::UnidirectionalNewFile, 'P', "unidirectional-new-file")
+            .says("treat absent first files as empty"),
+        Opt::new(Flag::Exclude, 'x', "exclude").takes("PAT", "exclude files that match PAT"),
+        Opt::new(Flag::ExcludeFrom, 'X', "exclude-from")
+            .takes("FILE", "exclude files that match any pattern in FILE"),
+        Opt::new(Flag::IgnoreCase, 'i', "ignore-case")
+            .says("ignore case differences in file contents"),
+        Opt::new(Flag::IgnoreTabExpansion, 'E', "ignore-tab-expansion")
+            .says("ignore changes due to tab expansion"),
+        Opt::new(Flag::IgnoreTrailingSpace, 'Z', "ignore-trailing-space")
+            .says("ignore white space at line end"),
+        Opt::new(Flag::IgnoreSpaceChange, 'b', "ignore-space-change")
+            .says("ignore changes in the amount of white space"),
+        Opt::new(Flag::IgnoreAllSpace, 'w', "ignore-all-space").says("ignore all white space"),
+        Opt::new(Flag::IgnoreBlankLines, 'B', "ignore-blank-lines")
+            .says("ignore changes where lines are all blank"),
+        Opt::new(Flag::IgnoreMatchingLines, 'I', "ignore-matching-lines")
+            .takes("RE", "ignore changes where all lines match RE"),
+        Opt::new(Flag::Text, 'a', "text").says("treat all files as text"),
+        Opt::long(Flag::StripTrailingCr, "strip-trailing-cr")
+            .says("strip trailing carriage return on input"),
+        Opt::new(Flag::Minimal, 'd', "minimal").says("try hard to find a smaller set of changes"),
+        Opt::long(Flag::SpeedLargeFiles, "speed-large-files").says("accepted and ignored"),
+        Opt::long(Flag::Color, "color")
+            .may_take("WHEN", "color output; WHEN is never, always or auto"),
+        Opt::long(Flag::HorizonLines, "horizon-lines").takes("NUM", "accepted and ignored"),
     ],
     after: "FILES are 'FILE1 FILE2' or 'DIR1 DIR2' or 'DIR FILE' or 'FILE DIR'.\nIf a FILE is '-', read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.",
     posix_order: false,

@@ -38,21 +38,18 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[options] [file]",
     about: "Edit text line by line, by commands from standard input.",
     options: &[
-        Opt::new(Flag::ExtendedRegexp, 'E', "extended-regexp", "use extended regular expressions"),
-        Opt::new(Flag::ExtendedRegexp, 'r', "", "the same as -E"),
-        Opt::new(Flag::Traditional, 'G', "traditional", "accepted and ignored"),
-        Opt::new(
-            Flag::LooseExitStatus,
-            'l',
-            "loose-exit-status",
-            "exit with 0 status even if a command fails",
-        ),
-        Opt::new(Flag::Prompt, 'p', "prompt", "use STRING as an interactive prompt")
-            .takes("STRING"),
-        Opt::new(Flag::Quiet, 'q', "quiet", "suppress diagnostics written to stderr"),
-        Opt::long(Flag::Quiet, "silent", "the same as --quiet"),
-        Opt::new(Flag::Script, 's', "script", "suppress byte counts and '!' prompt"),
-        Opt::new(Flag::Verbose, 'v', "verbose", "be verbose; equivalent to the 'H' command"),
+        Opt::new(Flag::ExtendedRegexp, 'E', "extended-regexp")
+            .says("use extended regular expressions"),
+        Opt::new(Flag::ExtendedRegexp, 'r', "").says("the same as -E"),
+        Opt::new(Flag::Traditional, 'G', "traditional").says("accepted and ignored"),
+        Opt::new(Flag::LooseExitStatus, 'l', "loose-exit-status")
+            .says("exit with 0 status even if a command fails"),
+        Opt::new(Flag::Prompt, 'p', "prompt")
+            .takes("STRING", "use STRING as an interactive prompt"),
+        Opt::new(Flag::Quiet, 'q', "quiet").says("suppress diagnostics written to stderr"),
+        Opt::long(Flag::Quiet, "silent").says("the same as --quiet"),
+        Opt::new(Flag::Script, 's', "script").says("suppress byte counts and '!' prompt"),
+        Opt::new(Flag::Verbose, 'v', "verbose").says("be verbose; equivalent to the 'H' command"),
     ],
     after: "Start edit by reading in 'file' if given.\nIf 'file' begins with a '!', read output of shell command.",
     posix_order: false,

@@ -23,8 +23,8 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION] [file ...]",
     about: "Calculate in reverse Polish notation.",
     options: &[
-        Opt::new(Flag::Expression, 'e', "expression", "evaluate expression").takes("EXPR"),
-        Opt::new(Flag::File, 'f', "file", "evaluate contents of file").takes("FILE"),
+        Opt::new(Flag::Expression, 'e', "expression").takes("EXPR", "evaluate expression"),
+        Opt::new(Flag::File, 'f', "file").takes("FILE", "evaluate contents of file"),
     ],
     after: "",
     posix_order: false,

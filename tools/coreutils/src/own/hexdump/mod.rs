@@ -39,22 +39,22 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[options] <file>...",
     about: "Display file contents in hexadecimal, decimal, octal, or ascii.",
     options: &[
-        Opt::new(Flag::OneByteOctal, 'b', "one-byte-octal", "one-byte octal display"),
-        Opt::new(Flag::OneByteChar, 'c', "one-byte-char", "one-byte character display"),
-        Opt::new(Flag::Canonical, 'C', "canonical", "canonical hex+ASCII display"),
-        Opt::new(Flag::TwoBytesDecimal, 'd', "two-bytes-decimal", "two-byte decimal display"),
-        Opt::new(Flag::TwoBytesOctal, 'o', "two-bytes-octal", "two-byte octal display"),
-        Opt::new(Flag::TwoBytesHex, 'x', "two-bytes-hex", "two-byte hexadecimal display"),
-        Opt::new(Flag::OneByteHex, 'X', "one-byte-hex", "one-byte hexadecimal display"),
-        Opt::new(Flag::Color, 'L', "color", "(ignored)").may_take("MODE"),
-        Opt::new(Flag::Format, 'e', "format", "format string to be used for displaying data")
-            .takes("FORMAT"),
-        Opt::new(Flag::FormatFile, 'f', "format-file", "file that contains format strings")
-            .takes("FILE"),
-        Opt::new(Flag::Length, 'n', "length", "interpret only length bytes of input")
-            .takes("LENGTH"),
-        Opt::new(Flag::Skip, 's', "skip", "skip offset bytes from the beginning").takes("OFFSET"),
-        Opt::new(Flag::NoSqueezing, 'v', "no-squeezing", "output identical lines"),
+        Opt::new(Flag::OneByteOctal, 'b', "one-byte-octal").says("one-byte octal display"),
+        Opt::new(Flag::OneByteChar, 'c', "one-byte-char").says("one-byte character display"),
+        Opt::new(Flag::Canonical, 'C', "canonical").says("canonical hex+ASCII display"),
+        Opt::new(Flag::TwoBytesDecimal, 'd', "two-bytes-decimal").says("two-byte decimal display"),
+        Opt::new(Flag::TwoBytesOctal, 'o', "two-bytes-octal").says("two-byte octal display"),
+        Opt::new(Flag::TwoBytesHex, 'x', "two-bytes-hex").says("two-byte hexadecimal display"),
+        Opt::new(Flag::OneByteHex, 'X', "one-byte-hex").says("one-byte hexadecimal display"),
+        Opt::new(Flag::Color, 'L', "color").may_take("MODE", "(ignored)"),
+        Opt::new(Flag::Format, 'e', "format")
+            .takes("FORMAT", "format string to be used for displaying data"),
+        Opt::new(Flag::FormatFile, 'f', "format-file")
+            .takes("FILE", "file that contains format strings"),
+        Opt::new(Flag::Length, 'n', "length")
+            .takes("LENGTH", "interpret only length bytes of input"),
+        Opt::new(Flag::Skip, 's', "skip").takes("OFFSET", "skip offset bytes from the beginning"),
+        Opt::new(Flag::NoSqueezing, 'v', "no-squeezing").says("output identical lines"),
     ],
     after: "",
     posix_order: false,

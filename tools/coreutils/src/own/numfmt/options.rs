@@ -29,61 +29,33 @@ pub(super) const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [NUMBER]...",
     about: "Reformat NUMBER(s), or the numbers from standard input if none are specified.",
     options: &[
-        Opt::long(Flag::Debug, "debug", "print warnings about invalid input"),
-        Opt::new(
-            Flag::Delimiter,
-            'd',
-            "delimiter",
-            "use X instead of whitespace for field delimiter",
-        )
-        .takes("X"),
-        Opt::long(Flag::Field, "field", "replace the numbers in these input fields (default=1)")
-            .takes("FIELDS"),
-        Opt::long(Flag::Format, "format", "use printf style floating-point FORMAT").takes("FORMAT"),
-        Opt::long(Flag::From, "from", "auto-scale input numbers to UNITs; default is 'none'")
-            .takes("UNIT"),
-        Opt::long(
-            Flag::FromUnit,
-            "from-unit",
-            "specify the input unit size (instead of the default 1)",
-        )
-        .takes("N"),
-        Opt::long(
-            Flag::Grouping,
-            "grouping",
-            "use locale-defined grouping of digits (none in this locale)",
-        ),
-        Opt::long(
-            Flag::Header,
-            "header",
-            "print (without converting) the first N header lines (1)",
-        )
-        .may_take("N"),
-        Opt::long(
-            Flag::Invalid,
-            "invalid",
-            "failure mode for invalid numbers: abort (default), fail, warn, ignore",
-        )
-        .takes("MODE"),
-        Opt::long(
-            Flag::Padding,
-            "padding",
-            "pad the output to N characters; negative N left-aligns",
-        )
-        .takes("N"),
-        Opt::long(Flag::Round, "round", "up, down, from-zero (default), towards-zero, nearest")
-            .takes("METHOD"),
-        Opt::long(Flag::Suffix, "suffix", "add SUFFIX to output numbers, and accept it in input")
-            .takes("SUFFIX"),
-        Opt::long(Flag::To, "to", "auto-scale output numbers to UNITs").takes("UNIT"),
-        Opt::long(Flag::ToUnit, "to-unit", "the output unit size (instead of the default 1)")
-            .takes("N"),
-        Opt::new(
-            Flag::ZeroTerminated,
-            'z',
-            "zero-terminated",
-            "line delimiter is NUL, not newline",
-        ),
+        Opt::long(Flag::Debug, "debug").says("print warnings about invalid input"),
+        Opt::new(Flag::Delimiter, 'd', "delimiter")
+            .takes("X", "use X instead of whitespace for field delimiter"),
+        Opt::long(Flag::Field, "field")
+            .takes("FIELDS", "replace the numbers in these input fields (default=1)"),
+        Opt::long(Flag::Format, "format").takes("FORMAT", "use printf style floating-point FORMAT"),
+        Opt::long(Flag::From, "from")
+            .takes("UNIT", "auto-scale input numbers to UNITs; default is 'none'"),
+        Opt::long(Flag::FromUnit, "from-unit")
+            .takes("N", "specify the input unit size (instead of the default 1)"),
+        Opt::long(Flag::Grouping, "grouping")
+            .says("use locale-defined grouping of digits (none in this locale)"),
+        Opt::long(Flag::Header, "header")
+            .may_take("N", "print (without converting) the first N header lines (1)"),
+        Opt::long(Flag::Invalid, "invalid")
+            .takes("MODE", "failure mode for invalid numbers: abort (default), fail, warn, ignore"),
+        Opt::long(Flag::Padding, "padding")
+            .takes("N", "pad the output to N characters; negative N left-aligns"),
+        Opt::long(Flag::Round, "round")
+            .takes("METHOD", "up, down, from-zero (default), towards-zero, nearest"),
+        Opt::long(Flag::Suffix, "suffix")
+            .takes("SUFFIX", "add SUFFIX to output numbers, and accept it in input"),
+        Opt::long(Flag::To, "to").takes("UNIT", "auto-scale output numbers to UNITs"),
+        Opt::long(Flag::ToUnit, "to-unit")
+            .takes("N", "the output unit size (instead of the default 1)"),
+        Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated")
+            .says("line delimiter is NUL, not newline"),
     ],
     after: "UNIT: none, auto (1K = 1000, 1Ki = 1024), si (1K = 1000), iec (1K = 1024), iec-i (1Ki = 1024).\nFIELDS: N, N-, N-M, -M, - (all), joined by commas.\nFORMAT: text with one %[0]['][-][WIDTH][.PRECISION]f.",
     posix_order: false,

@@ -40,52 +40,44 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...\n  or:  od [-abcdfilosx]... [FILE] [[+]OFFSET[.][b]]\n  or:  od --traditional [OPTION]... [FILE] [[+]OFFSET[.][b] [+][LABEL][.][b]]",
     about: "Write an unambiguous representation, octal numbers by default, of FILEs to\nstandard output.\n\nWith no FILE, or when FILE is -, read standard input.",
     options: &[
-        Opt::new(
-            Flag::AddressRadix,
-            'A',
-            "address-radix",
-            "how addresses are shown: d, o, x, or n for none",
-        )
-        .takes("RADIX"),
-        Opt::long(Flag::Endian, "endian", "order of a number's bytes: big or little")
-            .takes("ORDER"),
-        Opt::new(Flag::SkipBytes, 'j', "skip-bytes", "skip BYTES input bytes first").takes("BYTES"),
-        Opt::new(Flag::ReadBytes, 'N', "read-bytes", "read at most BYTES input bytes")
-            .takes("BYTES"),
-        Opt::new(Flag::Strings, 'S', "", "print strings of at least BYTES printable characters")
-            .takes("BYTES"),
-        Opt::long(Flag::Strings, "strings", "the same; of at least 3 without BYTES")
-            .may_take("BYTES"),
-        Opt::new(Flag::Type, 't', "format", "select output formats").takes("TYPE"),
-        Opt::new(
-            Flag::OutputDuplicates,
-            'v',
-            "output-duplicates",
-            "do not write * for lines that are repeated",
-        ),
-        Opt::new(Flag::Width, 'w', "width", "write BYTES bytes in a line, 32 if none are given")
-            .may_take("BYTES"),
-        Opt::long(Flag::Traditional, "traditional", "accept arguments in the third form above"),
-        Opt::new(Flag::Format("a"), 'a', "", "same as -t a"),
-        Opt::new(Flag::Format("o1"), 'b', "", "same as -t o1"),
-        Opt::new(Flag::Format("c"), 'c', "", "same as -t c"),
-        Opt::new(Flag::Format("u2"), 'd', "", "same as -t u2"),
-        Opt::new(Flag::Format("fF"), 'f', "", "same as -t fF"),
-        Opt::new(Flag::Format("dI"), 'i', "", "same as -t dI"),
-        Opt::new(Flag::Format("dL"), 'l', "", "same as -t dL"),
-        Opt::new(Flag::Format("o2"), 'o', "", "same as -t o2"),
-        Opt::new(Flag::Format("d2"), 's', "", "same as -t d2"),
-        Opt::new(Flag::Format("x2"), 'x', "", "same as -t x2"),
-        Opt::new(Flag::Format("o2"), 'B', "", ""),
-        Opt::new(Flag::Format("u4"), 'D', "", ""),
-        Opt::new(Flag::Format("fD"), 'e', "", ""),
-        Opt::new(Flag::Format("fD"), 'F', "", ""),
-        Opt::new(Flag::Format("x2"), 'h', "", ""),
-        Opt::new(Flag::Format("x4"), 'H', "", ""),
-        Opt::new(Flag::Format("dL"), 'I', "", ""),
-        Opt::new(Flag::Format("dL"), 'L', "", ""),
-        Opt::new(Flag::Format("o4"), 'O', "", ""),
-        Opt::new(Flag::Format("x4"), 'X', "", ""),
+        Opt::new(Flag::AddressRadix, 'A', "address-radix")
+            .takes("RADIX", "how addresses are shown: d, o, x, or n for none"),
+        Opt::long(Flag::Endian, "endian")
+            .takes("ORDER", "order of a number's bytes: big or little"),
+        Opt::new(Flag::SkipBytes, 'j', "skip-bytes").takes("BYTES", "skip BYTES input bytes first"),
+        Opt::new(Flag::ReadBytes, 'N', "read-bytes")
+            .takes("BYTES", "read at most BYTES input bytes"),
+        Opt::new(Flag::Strings, 'S', "")
+            .takes("BYTES", "print strings of at least BYTES printable characters"),
+        Opt::long(Flag::Strings, "strings")
+            .may_take("BYTES", "the same; of at least 3 without BYTES"),
+        Opt::new(Flag::Type, 't', "format").takes("TYPE", "select output formats"),
+        Opt::new(Flag::OutputDuplicates, 'v', "output-duplicates")
+            .says("do not write * for lines that are repeated"),
+        Opt::new(Flag::Width, 'w', "width")
+            .may_take("BYTES", "write BYTES bytes in a line, 32 if none are given"),
+        Opt::long(Flag::Traditional, "traditional")
+            .says("accept arguments in the third form above"),
+        Opt::new(Flag::Format("a"), 'a', "").says("same as -t a"),
+        Opt::new(Flag::Format("o1"), 'b', "").says("same as -t o1"),
+        Opt::new(Flag::Format("c"), 'c', "").says("same as -t c"),
+        Opt::new(Flag::Format("u2"), 'd', "").says("same as -t u2"),
+        Opt::new(Flag::Format("fF"), 'f', "").says("same as -t fF"),
+        Opt::new(Flag::Format("dI"), 'i', "").says("same as -t dI"),
+        Opt::new(Flag::Format("dL"), 'l', "").says("same as -t dL"),
+        Opt::new(Flag::Format("o2"), 'o', "").says("same as -t o2"),
+        Opt::new(Flag::Format("d2"), 's', "").says("same as -t d2"),
+        Opt::new(Flag::Format("x2"), 'x', "").says("same as -t x2"),
+        Opt::new(Flag::Format("o2"), 'B', ""),
+        Opt::new(Flag::Format("u4"), 'D', ""),
+        Opt::new(Flag::Format("fD"), 'e', ""),
+        Opt::new(Flag::Format("fD"), 'F', ""),
+        Opt::new(Flag::Format("x2"), 'h', ""),
+        Opt::new(Flag::Format("x4"), 'H', ""),
+        Opt::new(Flag::Format("dL"), 'I', ""),
+        Opt::new(Flag::Format("dL"), 'L', ""),
+        Opt::new(Flag::Format("o4"), 'O', ""),
+        Opt::new(Flag::Format("x4"), 'X', ""),
     ],
     after: "TYPE is one or more of: a (named character, without its high bit), c (character or\nbackslash escape), d[SIZE] (signed decimal), f[SIZE] (floating point), o[SIZE] (octal),\nu[SIZE] (unsigned decimal), x[SIZE] (hexadecimal), each with z behind it to show\nprintable characters at the end of its line.  SIZE is a number of bytes, or C, S, I, L\nfor char, short, int, long; for f it is F, D, L for float, double, long double.",
     posix_order: false,
@@ -147,7 +139,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
     // No line is longer: what it takes to show one is kept in memory.
     let wanted = wanted.map(|n| usize::try_from(n).unwrap_or(usize::MAX).min(1 << 24));
     let width = wanted.unwrap_or(16);
-    let fits = width > 0 && width % unit == 0;
+    let fits = width > 0 && width.is_multiple_of(unit);
     if !fits {
         ctx.error(format_args!("warning: invalid width {width}; using {unit} instead"));
     }

@@ -37,114 +37,53 @@ pub(super) const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [FILE]...",
     about: "Paginate or columnate FILE(s) for printing.\n\nWith no FILE, or when FILE is -, read standard input.\n+FIRST[:LAST] before the files and -COLUMN are short for --pages and --columns.",
     options: &[
-        Opt::long(Flag::Pages, "pages", "begin [stop] printing with page FIRST [LAST]")
-            .takes("FIRST[:LAST]"),
-        Opt::long(
-            Flag::Columns,
-            "columns",
-            "output COLUMN columns, down unless -a is used; columns are balanced",
-        )
-        .takes("COLUMN"),
-        Opt::new(Flag::Across, 'a', "across", "print columns across rather than down"),
-        Opt::new(
-            Flag::ShowControlChars,
-            'c',
-            "show-control-chars",
-            "use hat notation (^G) and octal backslash notation",
-        ),
-        Opt::new(Flag::DoubleSpace, 'd', "double-space", "double space the output"),
-        Opt::new(Flag::DateFormat, 'D', "date-format", "use FORMAT for the header date")
-            .takes("FORMAT"),
-        Opt::new(
-            Flag::ExpandTabs,
-            'e',
-            "expand-tabs",
-            "expand input CHARs (TABs) to tab WIDTH (8)",
-        )
-        .may_take("CHAR[WIDTH]"),
-        Opt::new(
-            Flag::FormFeed,
-            'F',
-            "form-feed",
-            "use form feeds instead of newlines to separate pages",
-        ),
-        Opt::new(Flag::FormFeed, 'f', "", "the same"),
-        Opt::new(
-            Flag::Header,
-            'h',
-            "header",
-            "use a centered HEADER instead of the file's name in page headers",
-        )
-        .takes("HEADER"),
-        Opt::new(
-            Flag::OutputTabs,
-            'i',
-            "output-tabs",
-            "replace spaces with CHARs (TABs) to tab WIDTH (8)",
-        )
-        .may_take("CHAR[WIDTH]"),
-        Opt::new(
-            Flag::JoinLines,
-            'J',
-            "join-lines",
-            "merge full lines, without truncation and alignment",
-        ),
-        Opt::new(Flag::Length, 'l', "length", "lines of a page (66); implies -t if at most 10")
-            .takes("LENGTH"),
-        Opt::new(Flag::Merge, 'm', "merge", "print all files in parallel, one in each column"),
-        Opt::new(
-            Flag::NumberLines,
-            'n',
-            "number-lines",
-            "number lines with DIGITS (5) digits, then SEP (TAB)",
-        )
-        .may_take("SEP[DIGITS]"),
-        Opt::new(
-            Flag::FirstLineNumber,
-            'N',
-            "first-line-number",
-            "start counting with NUMBER at the first page printed",
-        )
-        .takes("NUMBER"),
-        Opt::new(Flag::Indent, 'o', "indent", "offset each line with MARGIN spaces")
-            .takes("MARGIN"),
-        Opt::new(
-            Flag::NoFileWarnings,
-            'r',
-            "no-file-warnings",
-            "omit warning when a file cannot be opened",
-        ),
-        Opt::new(
-            Flag::Separator,
-            's',
-            "separator",
+        Opt::long(Flag::Pages, "pages")
+            .takes("FIRST[:LAST]", "begin [stop] printing with page FIRST [LAST]"),
+        Opt::long(Flag::Columns, "columns")
+            .takes("COLUMN", "output COLUMN columns, down unless -a is used; columns are balanced"),
+        Opt::new(Flag::Across, 'a', "across").says("print columns across rather than down"),
+        Opt::new(Flag::ShowControlChars, 'c', "show-control-chars")
+            .says("use hat notation (^G) and octal backslash notation"),
+        Opt::new(Flag::DoubleSpace, 'd', "double-space").says("double space the output"),
+        Opt::new(Flag::DateFormat, 'D', "date-format")
+            .takes("FORMAT", "use FORMAT for the header date"),
+        Opt::new(Flag::ExpandTabs, 'e', "expand-tabs")
+            .may_take("CHAR[WIDTH]", "expand input CHARs (TABs) to tab WIDTH (8)"),
+        Opt::new(Flag::FormFeed, 'F', "form-feed")
+            .says("use form feeds instead of newlines to separate pages"),
+        Opt::new(Flag::FormFeed, 'f', "").says("the same"),
+        Opt::new(Flag::Header, 'h', "header")
+            .takes("HEADER", "use a centered HEADER instead of the file's name in page headers"),
+        Opt::new(Flag::OutputTabs, 'i', "output-tabs")
+            .may_take("CHAR[WIDTH]", "replace spaces with CHARs (TABs) to tab WIDTH (8)"),
+        Opt::new(Flag::JoinLines, 'J', "join-lines")
+            .says("merge full lines, without truncation and alignment"),
+        Opt::new(Flag::Length, 'l', "length")
+            .takes("LENGTH", "lines of a page (66); implies -t if at most 10"),
+        Opt::new(Flag::Merge, 'm', "merge").says("print all files in parallel, one in each column"),
+        Opt::new(Flag::NumberLines, 'n', "number-lines")
+            .may_take("SEP[DIGITS]", "number lines with DIGITS (5) digits, then SEP (TAB)"),
+        Opt::new(Flag::FirstLineNumber, 'N', "first-line-number")
+            .takes("NUMBER", "start counting with NUMBER at the first page printed"),
+        Opt::new(Flag::Indent, 'o', "indent")
+            .takes("MARGIN", "offset each line with MARGIN spaces"),
+        Opt::new(Flag::NoFileWarnings, 'r', "no-file-warnings")
+            .says("omit warning when a file cannot be opened"),
+        Opt::new(Flag::Separator, 's', "separator").may_take(
+            "CHAR",
             "separate columns by CHAR (TAB without -w, nothing with it); no truncation without -w",
-        )
-        .may_take("CHAR"),
-        Opt::new(Flag::SepString, 'S', "sep-string", "separate columns by STRING")
-            .may_take("STRING"),
-        Opt::new(Flag::OmitHeader, 't', "omit-header", "omit page headers and trailers"),
-        Opt::new(
-            Flag::OmitPagination,
-            'T',
-            "omit-pagination",
-            "omit headers and trailers, and form feeds of the input",
         ),
-        Opt::new(Flag::ShowNonprinting, 'v', "show-nonprinting", "use octal backslash notation"),
-        Opt::new(
-            Flag::Width,
-            'w',
-            "width",
-            "page width (72) of columns; -s without -w turns it off",
-        )
-        .takes("WIDTH"),
-        Opt::new(
-            Flag::PageWidth,
-            'W',
-            "page-width",
-            "page width (72); lines are always truncated, except with -J",
-        )
-        .takes("WIDTH"),
+        Opt::new(Flag::SepString, 'S', "sep-string")
+            .may_take("STRING", "separate columns by STRING"),
+        Opt::new(Flag::OmitHeader, 't', "omit-header").says("omit page headers and trailers"),
+        Opt::new(Flag::OmitPagination, 'T', "omit-pagination")
+            .says("omit headers and trailers, and form feeds of the input"),
+        Opt::new(Flag::ShowNonprinting, 'v', "show-nonprinting")
+            .says("use octal backslash notation"),
+        Opt::new(Flag::Width, 'w', "width")
+            .takes("WIDTH", "page width (72) of columns; -s without -w turns it off"),
+        Opt::new(Flag::PageWidth, 'W', "page-width")
+            .takes("WIDTH", "page width (72); lines are always truncated, except with -J"),
     ],
     after: "",
     posix_order: false,

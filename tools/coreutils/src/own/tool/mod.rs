@@ -31,14 +31,10 @@ const SPEC: Spec<Flag> = Spec {
     usage: "[OPTION]... [NAME [--ARGUMENT VALUE]... [JSON | -]]",
     about: "Call a tool of this session's host, or list what tools there are.",
     options: &[
-        Opt::new(Flag::List, 'l', "list", "list the tools, as without NAME"),
-        Opt::new(Flag::Json, 'j', "json", "list them as JSON, with their schemas"),
-        Opt::new(
-            Flag::RawOutput,
-            'r',
-            "raw-output",
-            "print a result that is a string as text, not as JSON",
-        ),
+        Opt::new(Flag::List, 'l', "list").says("list the tools, as without NAME"),
+        Opt::new(Flag::Json, 'j', "json").says("list them as JSON, with their schemas"),
+        Opt::new(Flag::RawOutput, 'r', "raw-output")
+            .says("print a result that is a string as text, not as JSON"),
     ],
     after: "The arguments of a tool are options by their names: 'tool NAME --help' tells them. A list is an option that is\n\
             given several times; --FLAG is true and --no-FLAG false; what has no other form is JSON. Words without\n\
