@@ -29,6 +29,8 @@ async function withRunner(dist, act) {
   const env = { ...process.env, WASIBOX_STORE: 'there.wbx', WASIBOX_IMAGE: `${dist}/image.webc` };
   try {
     const whole = (...args) => execute(`${dist}/runner`, args, { cwd: folder, env });
+    // Who compiles says so on standard error, which is compared.
+    await whole('compile', env.WASIBOX_IMAGE);
     const native = (...args) => whole(...args).then(({ stdout }) => stdout);
     return await act(Object.assign(native, { whole }), folder);
   } finally {
