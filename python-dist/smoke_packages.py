@@ -722,6 +722,200 @@ def each_part_of_scipy():
         raises(integrate.IntegrationWarning, integrate.quad, lambda x: x**-1.5, 0, 1)
 
 
+@check("scipy")
+def each_compiled_module_of_science():
+    """A function that is called with other parameters than it has is a trap, often at import."""
+    families = ("scipy.", "sklearn.", "statsmodels.")
+    names = [name for name in sys.builtin_module_names if name.startswith(families)]
+    assert len(names) >= 100, names
+    # The module that it imports imports it in turn.
+    importlib.import_module("scipy.linalg._matfuncs_sqrtm")
+    for name in names:
+        importlib.import_module(name)
+
+
+def scores_of_learners(np):
+    """One number of each family of scikit-learn's compiled code, by the estimator's name."""
+    from sklearn import cluster, covariance, decomposition, ensemble, isotonic, linear_model
+    from sklearn import manifold, mixture, naive_bayes, neighbors, preprocessing, svm, tree
+    from sklearn.datasets import dump_svmlight_file, load_iris, load_svmlight_file
+    from sklearn.feature_extraction import DictVectorizer, FeatureHasher
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.metrics import adjusted_mutual_info_score, pairwise_distances, silhouette_score
+    from sklearn.model_selection import cross_val_score
+    from scipy import sparse
+
+    x, y = load_iris(return_X_y=True)
+    thin = sparse.csr_array(x)
+    target = x[:, 3]
+    found = {}
+
+    def score(model, data=x, wanted=y):
+        return float(model.fit(data, wanted).score(data, wanted))
+
+    for name, model in {
+        "logistic": linear_model.LogisticRegression(max_iter=500),
+        "saga": linear_model.LogisticRegression(C=2, solver="saga", max_iter=3000, tol=1e-3),
+        "libsvm": svm.SVC(),
+        "nu": svm.NuSVC(nu=0.2),
+        "forest": ensemble.ExtraTreesClassifier(20, random_state=0),
+        "boosted": ensemble.HistGradientBoostingClassifier(max_iter=20, random_state=0),
+        "ball": neighbors.KNeighborsClassifier(algorithm="ball_tree"),
+        "kd": neighbors.KNeighborsClassifier(algorithm="kd_tree", metric="manhattan"),
+        "brute": neighbors.KNeighborsClassifier(algorithm="brute"),
+        "radius": neighbors.RadiusNeighborsClassifier(1.5, algorithm="brute"),
+        "perceptron": linear_model.SGDClassifier(random_state=0, loss="log_loss"),
+        "bayes": naive_bayes.GaussianNB(),
+    }.items():
+        found[name] = score(model)
+    found["sparse vectors"] = score(svm.SVC(kernel="linear"), thin)
+    found["sparse lines"] = score(svm.LinearSVC(random_state=0), thin)
+    found["sparse tree"] = score(tree.DecisionTreeClassifier(random_state=0, max_depth=3), thin)
+    for name, model in {
+        "lasso": linear_model.Lasso(0.1),
+        "angles": linear_model.LassoLars(0.01),
+        "huber": linear_model.HuberRegressor(max_iter=1000),
+        "gradients": ensemble.GradientBoostingRegressor(n_estimators=20, random_state=0),
+        "absolute": tree.DecisionTreeRegressor(criterion="absolute_error", max_depth=3, random_state=0),
+        "process": GaussianProcessRegressor(alpha=0.1, optimizer=None),
+        "poisson": linear_model.PoissonRegressor(),
+        "vectors": svm.SVR(),
+    }.items():
+        found[name] = score(model, x[:, :3], target)
+    found["sparse lasso"] = score(linear_model.Lasso(0.1), thin[:, :3], target)
+    found["isotonic"] = float(isotonic.IsotonicRegression().fit(x[:, 2], target).score(x[:, 2], target))
+    for name, model in {
+        "lloyd": cluster.KMeans(3, n_init=2, random_state=0),
+        "elkan": cluster.KMeans(3, n_init=2, random_state=0, algorithm="elkan"),
+        "batches": cluster.MiniBatchKMeans(3, n_init=2, random_state=0),
+        "dbscan": cluster.DBSCAN(0.8),
+        "hdbscan": cluster.HDBSCAN(copy=True),
+        "ward": cluster.AgglomerativeClustering(3),
+        "graph": cluster.AgglomerativeClustering(3, connectivity=neighbors.kneighbors_graph(x, 20)),
+        "spectral": cluster.SpectralClustering(3, random_state=0),
+        "mixture": mixture.GaussianMixture(3, random_state=0),
+    }.items():
+        found[name] = float(adjusted_mutual_info_score(y, model.fit_predict(x)))
+    found["parts"] = float(decomposition.NMF(2, init="nndsvd", max_iter=500).fit(x).reconstruction_err_)
+    found["topics"] = float(decomposition.LatentDirichletAllocation(2, random_state=0).fit(x).perplexity(x))
+    found["words"] = float(np.abs(decomposition.DictionaryLearning(2, max_iter=20, random_state=0).fit_transform(x)).sum())
+    found["ledoit"] = float(covariance.LedoitWolf().fit(x).shrinkage_)
+    found["embedding"] = float(manifold.TSNE(max_iter=300, random_state=0, init="pca").fit(x[::3]).kl_divergence_)
+    found["isomap"] = float(manifold.Isomap().fit(x).reconstruction_error())
+    found["density"] = float(neighbors.KernelDensity().fit(x).score(x))
+    found["powers"] = float(preprocessing.PolynomialFeatures(3).fit_transform(thin).sum())
+    found["target"] = float(preprocessing.TargetEncoder(random_state=0).fit_transform(y[:, None], target).sum())
+    found["quantiles"] = float(preprocessing.QuantileTransformer(n_quantiles=20).fit_transform(x).sum())
+    found["hashes"] = float(FeatureHasher(8).transform([{"a": 1, "b": 2.5}, {"c": -1}]).sum())
+    found["dicts"] = float(DictVectorizer().fit_transform([{"a": 1, "b": 2.5}, {"c": -1}]).sum())
+    found["distances"] = float(pairwise_distances(thin, metric="manhattan").sum())
+    found["silhouette"] = float(silhouette_score(x, y))
+    found["folds"] = float(cross_val_score(ensemble.RandomForestClassifier(10, random_state=0, n_jobs=2), x, y).mean())
+    file = io.BytesIO()
+    dump_svmlight_file(x, y, file)
+    file.seek(0)
+    found["file"] = float(load_svmlight_file(file)[0].sum())
+    return found
+
+
+def figures_of_models(np):
+    """One number of each family of statsmodels' compiled code, by the model's name."""
+    import pandas as pd
+    import statsmodels.api as sm
+    import statsmodels.formula.api as smf
+    from statsmodels.robust.scale import qn_scale
+    from statsmodels.tsa.api import STL, ETSModel, ExponentialSmoothing, MarkovAutoregression, SARIMAX, VAR
+    from statsmodels.tsa.api import UnobservedComponents
+    from statsmodels.tsa.arima.model import ARIMA
+    from statsmodels.tsa.innovations import arma_innovations
+
+    n = np.arange(72)
+    noise = np.sin(n * 1.7) + np.cos(n * n * 0.3)
+    frame = pd.DataFrame({"x": n / 4, "g": np.where(n % 3 == 0, "a", "b"), "y": n / 2 + noise})
+    index = pd.date_range("2020-01-01", periods=72, freq="MS")
+    walk = pd.Series(20 + np.cumsum(noise) * 0.3, index)
+    season = pd.Series(30 + n * 0.2 + 4 * np.sin(n * np.pi / 6) + noise * 0.3, index)
+    fit = smf.ols("y ~ x + C(g)", frame).fit()
+    found = {"ols": float(fit.params["x"]), "robust": float(fit.get_robustcov_results("HC3").bse[2])}
+    found["logit"] = float(smf.logit("late ~ noise", frame.assign(noise=noise, late=frame["y"] > 18).astype({"late": int})).fit(disp=0).llf)
+    found["rlm"] = float(smf.rlm("y ~ x", frame).fit().params["x"])
+    found["lowess"] = float(sm.nonparametric.lowess(frame["y"], frame["x"])[30, 1])
+    found["density"] = float(sm.nonparametric.KDEUnivariate(noise).fit().evaluate(0.2)[0])
+    found["qn"] = float(qn_scale(noise))
+    found["arima"] = float(ARIMA(walk, order=(1, 0, 1)).fit().llf)
+    found["innovations"] = float(ARIMA(walk, order=(1, 0, 1)).fit(method="innovations_mle").llf)
+    found["recursion"] = float(arma_innovations.arma_loglike(noise, [0.4], [0.3]))
+    found["sarimax"] = float(SARIMAX(season, order=(1, 1, 1), seasonal_order=(0, 1, 1, 12)).smooth([0.2, -0.4, -0.3, 0.5]).llf)
+    found["level"] = float(UnobservedComponents(season, "lltrend", seasonal=12).smooth([0.1, 0.01, 0.02, 0.3]).smoothed_state[0, 5])
+    found["stl"] = float(STL(season).fit().trend.iloc[10])
+    found["smoothing"] = float(ExponentialSmoothing(season, trend="add", seasonal="add").fit().sse)
+    found["ets"] = float(ETSModel(season, trend="add").smooth([0.4, 0.1, 29.0, 0.3]).llf)
+    found["regimes"] = float(MarkovAutoregression(walk, k_regimes=2, order=1).smooth([0.8, 0.2, 18.0, 22.0, 0.5, 0.6, 0.4]).llf)
+    found["var"] = float(VAR(np.column_stack([noise, np.roll(noise, 3)])).fit(2).params[1, 0])
+    found["tests"] = float(sm.stats.diagnostic.acorr_ljungbox(noise, [5])["lb_pvalue"].iloc[0])
+    return found
+
+
+def alike(found, expected, loose):
+    """Compares by name: `loose` has relative tolerances of what is found step by step."""
+    equal(list(found), list(expected))
+    differing = {
+        name: (value, expected[name])
+        for name, value in found.items()
+        if abs(value - expected[name]) > loose.get(name, 1e-9) * abs(expected[name])
+    }
+    equal(differing, {})
+
+
+@check("sklearn", "threadpoolctl")
+def learners():
+    import numpy as np
+    import threadpoolctl
+
+    equal(threadpoolctl.threadpool_info(), [])
+    expected = {
+        "logistic": 0.9733333333333334, "saga": 0.9866666666666667, "libsvm": 0.9733333333333334,
+        "nu": 0.9933333333333333, "forest": 1.0, "boosted": 0.98, "ball": 0.9666666666666667,
+        "kd": 0.9666666666666667, "brute": 0.9666666666666667, "radius": 0.8866666666666667,
+        "perceptron": 0.8866666666666667, "bayes": 0.96, "sparse vectors": 0.9933333333333333,
+        "sparse lines": 0.9666666666666667, "sparse tree": 0.9733333333333334,
+        "lasso": 0.9215123532807827, "angles": 0.9296157172878312, "huber": 0.9377967112456576,
+        "gradients": 0.9467286444630901, "absolute": 0.9390088475675542,
+        "process": 0.9586630875388591, "poisson": 0.808431267419481, "vectors": 0.9493874975136929,
+        "sparse lasso": 0.9215123532807834, "isotonic": 0.9489791571703767,
+        "lloyd": 0.7386548254402864, "elkan": 0.7386548254402864, "batches": 0.7643762582034034,
+        "dbscan": 0.7125764811325075, "hdbscan": 0.7315847607219573, "ward": 0.7671669615713111,
+        "graph": 0.7671669615713111, "spectral": 0.7954205025674187, "mixture": 0.89843610336763,
+        "parts": 3.940907144204862, "topics": 3.865959914601194, "words": 1028.2369209110166,
+        "ledoit": 0.00757880145407865, "embedding": 0.0190729983150959,
+        "isomap": 0.24488362670523553, "density": -744.9083297469724, "powers": 186696.53499999997,
+        "target": 180.00588751002084, "quantiles": 300.7146932424309, "hashes": -0.5, "dicts": 2.5,
+        "distances": 95646.6, "silhouette": 0.503477440693296, "folds": 0.9533333333333334,
+        "file": 2078.7,
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alike(scores_of_learners(np), expected, {"isomap": 1e-3})
+
+
+@check("statsmodels")
+def models_by_formula():
+    import numpy as np
+
+    expected = {
+        "ols": 1.973028493580162, "robust": 0.025694523321544142, "logit": -49.51626069281174,
+        "rlm": 1.9699566061225897, "lowess": 15.13614450217976,
+        "density": 0.2827971845044074, "qn": 1.2322095931204322, "arima": -19.4568092895813,
+        "innovations": -20.74084342770874, "recursion": -123.56467085868249,
+        "sarimax": -55.22842942497151, "level": 31.031605681939624, "stl": 32.065955636745564,
+        "smoothing": 6.781742509898806, "ets": -185.13164054799452, "regimes": -71.12299125659608,
+        "var": -0.05074254217700219, "tests": 7.0911553868137156e-12,
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alike(figures_of_models(np), expected, {"smoothing": 1e-6})
+
+
 @check("pip")
 def what_is_missing_is_missing():
     """Lines of the table go as packages come, and what they recommend is there."""
@@ -731,7 +925,7 @@ def what_is_missing_is_missing():
     equal(len(names), len(set(names)))
     present = {name for name in names if importlib.util.find_spec(name)}
     # The profiles `science` and `full` have them.
-    larger = {"faker", "pydantic", "scipy", "sqlalchemy"}
+    larger = {"faker", "pydantic", "scipy", "sklearn", "sqlalchemy", "statsmodels"}
     equal(present - larger, set())
     for _, _, serving in TABLE:
         for name in serving.split():

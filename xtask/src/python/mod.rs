@@ -187,7 +187,8 @@ pub struct Order {
 pub fn build(cache: &Path, order: Order, say: &mut dyn FnMut(&str)) -> Result<PythonDist> {
     let Order { profile, prebuilt } = order;
     let (recipe, base, _lock) = enter(cache, say)?;
-    let pins = Pins::read(&recipe.join("pins.toml"))?;
+    let mut pins = Pins::read(&recipe.join("pins.toml"))?;
+    pins.choose(profile);
     let hash = hash(&recipe, &pins, profile)?;
     let archive = Prebuilt::of(&recipe, profile);
     let built = base.join(format!("{hash}-{}", std::env::consts::ARCH));

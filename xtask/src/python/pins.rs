@@ -35,13 +35,18 @@ pub struct Pins {
     /// Packages and wheels that the profile `science` has besides those of `data`.
     #[serde(skip)]
     science: BTreeSet<String>,
+    /// The memory at start that the profiles with these have.
+    #[serde(skip)]
+    science_memory: Option<u64>,
 }
 
 /// What a larger profile has besides. A file of its own, so that the smaller profiles' results do not
 /// depend on it.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Added {
+    /// Bytes of memory at start, where the smaller profiles' are too few for the static data.
+    initial_memory: Option<u64>,
     #[serde(default)]
     packages: Vec<String>,
     #[serde(default)]
@@ -190,6 +195,7 @@ impl Pins {
             let added: Added = toml::from_str(&text).with_context(|| more.display().to_string())?;
             if name == SCIENCE {
                 pins.science = added.names();
+                pins.science_memory = added.initial_memory;
             }
             pins.add(added);
         }
@@ -219,6 +225,13 @@ impl Pins {
         self.rust.extend(added.rust);
         self.wheels.extend(added.wheels);
         self.sources.extend(added.sources);
+    }
+
+    /// Sets what depends on the profile.
+    pub fn choose(&mut self, profile: Profile) {
+        if let (true, Some(bytes)) = (profile.has_science(), self.science_memory) {
+            self.link.initial_memory = bytes;
+        }
     }
 
     /// Whether a package or wheel is one of those that `science` has and `data` has not.

@@ -111,7 +111,8 @@ fn profiles_hold_what_they_say() {
     assert!(!of(Profile::Core, "freetype") && of(Profile::Data, "freetype"));
     assert!(!of(Profile::Core, "libxml2") && of(Profile::Data, "libxml2"));
     assert!(!of(Profile::Data, "faker") && of(Profile::Full, "faker"));
-    for name in ["scipy", "netlib-lapack", "libf2c"] {
+    for name in ["scipy", "netlib-lapack", "libf2c", "scikit-learn", "statsmodels", "threadpoolctl"]
+    {
         assert!(!of(Profile::Data, name) && of(Profile::Science, name), "{name}");
         assert!(of(Profile::Full, name), "{name}");
     }
