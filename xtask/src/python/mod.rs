@@ -25,6 +25,7 @@
 //! wasmobj    one module's object with one global name
 //! link       one module out of all objects
 //! library    /usr/lib/python3.x, /usr/share/zoneinfo, licences
+//! science    what the profiles with SciPy change of that
 //! finish     the finished folder, its SHA256SUMS, and their check
 //! prebuilt   that folder as an archive in the checkout
 //! sizes      what the parts of the result take
@@ -59,6 +60,7 @@ mod pins;
 mod posix;
 mod prebuilt;
 mod rust;
+mod science;
 pub mod sizes;
 pub mod suite;
 #[cfg(test)]
@@ -112,8 +114,8 @@ const CODE: &[&str] = &[
     include_str!("wheels.rs"),
 ];
 
-/// The code of the stage that only the profiles with SciPy have.
-const SCIENCE_CODE: &[&str] = &[include_str!("lapack.rs")];
+/// The code of the stages that only the profiles with SciPy have.
+const SCIENCE_CODE: &[&str] = &[include_str!("lapack.rs"), include_str!("science.rs")];
 
 /// The code of the stages that only the profile `full` has.
 const FULL_CODE: &[&str] = &[include_str!("notices.rs"), include_str!("rust.rs")];
@@ -306,7 +308,10 @@ fn make(shop: &mut Workshop, pins: &Pins, profile: Profile, dist: &Path) -> Resu
     packages.extend(rust::build(shop, &bootstrap)?);
     let mut sites: Vec<PathBuf> = packages.iter().map(packages::Package::site).collect();
     sites.extend(wheels::build(shop, &bootstrap)?);
-    let library = library::build(shop, &bootstrap, &wasm)?;
+    let mut library = library::build(shop, &bootstrap, &wasm)?;
+    if profile.has_science() {
+        library = science::library(shop, &bootstrap, &library)?;
+    }
     let inputs = link::Inputs { libm, wasm, posix, kit, packages };
     let module = link::build(shop, &bootstrap, &inputs)?;
     finish::assemble(shop, pins, &finish::Parts { module, library, sites }, dist)?;

@@ -320,3 +320,20 @@ fn a_prebuilt_archive_of_another_recipe_or_of_other_bytes_is_refused() {
     assert!(why.contains("expected") && why.contains("--from-source"), "{why}");
     assert!(!to.exists());
 }
+
+/// A change of the list in `site/lib` must not be noticed only by who builds SciPy.
+#[test]
+fn patches_of_the_larger_profiles_fit_the_library() {
+    let temp = Temp::new("science-library");
+    let file = "_wasibox.py";
+    let ours = temp.0.join(file);
+    fs::copy(recipe().join("site/lib").join(file), &ours).expect("a copy");
+    let before = fs::read(&ours).expect("the copy");
+    let patches = recipe().join(super::science::PATCHES);
+    for name in super::workshop::sorted(&patches).expect("patches") {
+        let mut patch = super::host::tool("patch", &temp.0);
+        patch.args(["-p1", "--fuzz=0", "--silent", "--input"]).arg(patches.join(&name));
+        assert!(patch.status().expect("patch").success(), "{name}");
+    }
+    assert_ne!(fs::read(&ours).expect("the result"), before);
+}
