@@ -5,6 +5,7 @@ pytest's, from the file on.
 """
 
 import fnmatch
+import importlib
 import os
 import sys
 import time
@@ -125,6 +126,10 @@ def main(file, skips):
         plugin.line("skipped", file, whole)
     else:
         sys.meta_path.insert(0, Finder)
+        # The image's ctypes is a module, and finds no libraries.
+        ctypes = importlib.import_module("ctypes")
+        if not hasattr(ctypes, "__path__"):
+            ctypes.util = sys.modules["ctypes.util"] = Absent("ctypes.util")
         import pytest
 
         site = next(path for path in sys.path if path.endswith("site-packages"))

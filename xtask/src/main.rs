@@ -77,7 +77,7 @@ const TASKS: &[(&str, &str, &str)] = &[
     ),
     (
         "python-suite",
-        "cpython|numpy|pandas|scipy [PATTERN...] [--jobs N] [--timeout S]",
+        "cpython|numpy|pandas|scipy|scikit-learn [PATTERN...] [--jobs N] [--timeout S]",
         "run their own tests in dist/image.webc; docs/python-suites.md has the results",
     ),
     (

@@ -20,11 +20,22 @@ const LIBRARY: &str = "/usr/lib/python3.13";
 /// Tests that may end their guest before the file is given up.
 const MOST_CRASHES: usize = 12;
 
-/// Packages that can be tested, and the parts of them whose tests are run.
-const PACKAGES: &[(&str, &[&str])] = &[
-    ("numpy", &["_core", "fft", "lib", "linalg", "ma", "polynomial", "random"]),
-    ("pandas", PANDAS),
-    ("scipy", SCIPY),
+/// A package that can be tested: its name in the pins, its folder, the parts whose tests are run.
+struct Tested {
+    name: &'static str,
+    folder: &'static str,
+    parts: &'static [&'static str],
+}
+
+const PACKAGES: &[Tested] = &[
+    Tested {
+        name: "numpy",
+        folder: "numpy",
+        parts: &["_core", "fft", "lib", "linalg", "ma", "polynomial", "random"],
+    },
+    Tested { name: "pandas", folder: "pandas", parts: PANDAS },
+    Tested { name: "scipy", folder: "scipy", parts: SCIPY },
+    Tested { name: "scikit-learn", folder: "sklearn", parts: SKLEARN },
 ];
 
 const SCIPY: &[&str] = &[
@@ -40,6 +51,23 @@ const SCIPY: &[&str] = &[
     "spatial",
     "special",
     "stats",
+];
+
+/// Without those that need a network or take each estimator through all checks.
+const SKLEARN: &[&str] = &[
+    "cluster",
+    "decomposition",
+    "ensemble",
+    "feature_extraction",
+    "linear_model",
+    "manifold",
+    "metrics",
+    "model_selection",
+    "neighbors",
+    "preprocessing",
+    "svm",
+    "tree",
+    "utils",
 ];
 
 /// pandas' folders, all below one.
@@ -174,14 +202,14 @@ fn suite(name: &str) -> Result<Suite> {
             files,
         });
     }
-    let Some((_, parts)) = PACKAGES.iter().find(|(package, _)| *package == name) else {
+    let Some(Tested { folder, parts, .. }) = PACKAGES.iter().find(|p| p.name == name) else {
         bail!("which suite? {}", names_of_suites());
     };
     let (source, pytest) = python::suite::package_tests(&cache, name, &mut say)?;
     let site = format!("{LIBRARY}/site-packages");
     let mut mounts = vec![
         (pytest, "/suite-pytest".to_string()),
-        (source.join(name).join("conftest.py"), format!("{site}/{name}/conftest.py")),
+        (source.join(folder).join("conftest.py"), format!("{site}/{folder}/conftest.py")),
     ];
     let (mut folders, mut files) = (Vec::new(), Vec::new());
     if name == "pandas" {
@@ -191,7 +219,7 @@ fn suite(name: &str) -> Result<Suite> {
         }
     } else {
         for part in *parts {
-            test_folders(&source, &format!("{name}/{part}"), &mut folders)?;
+            test_folders(&source, &format!("{folder}/{part}"), &mut folders)?;
         }
         for folder in &folders {
             test_files(&source, folder, &mut files)?;
@@ -202,7 +230,7 @@ fn suite(name: &str) -> Result<Suite> {
 }
 
 fn names_of_suites() -> String {
-    let packages: Vec<&str> = PACKAGES.iter().map(|(package, _)| *package).collect();
+    let packages: Vec<&str> = PACKAGES.iter().map(|package| package.name).collect();
     format!("cpython, {}", packages.join(", "))
 }
 

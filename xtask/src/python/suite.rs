@@ -61,5 +61,5 @@ pub fn package_tests(
         python.args(["-I", "-S", "-m", "compileall", "-q", "--invalidation-mode"]);
         bench.run(python.args(["unchecked-hash", "."]))
     })?;
-    Ok((find(&sources.dir, &format!("{package}-"))?, pytest.dir))
+    Ok((find(&sources.dir, &format!("{}-", package.replace('-', "_")))?, pytest.dir))
 }
