@@ -1,8 +1,9 @@
 // A page that is left in the middle of a write, again and again: by a reload, or by the end of the whole browser. The server
 // (browser.js) knows which call was the last that had returned: the session is as that one has left it, or the next one.
 
-import { Session, sessions } from '/web/index.js';
-import { Kept } from '/web/store.js';
+// The package's modules as they are: one of its classes is changed.
+import { Session, sessions } from '/source/index.js';
+import { Kept } from '/source/store.js';
 import * as assert from './assert.js';
 
 // In IndexedDB, if that is asked for.
