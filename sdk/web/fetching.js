@@ -68,10 +68,22 @@ export class Fetcher {
     return (await this.#cache)?.match(new URL(name, this.#base));
   }
 
-  /** Keeps something for later visits. */
+  /** Keeps something for later visits. A page that is left meanwhile may have kept the beginning only. */
   async keep(name, response) {
     // A full disk must not keep anybody from working.
     await (await this.#cache)?.put(new URL(name, this.#base), response).catch(() => {});
+  }
+
+  /** What `use` makes of what was kept under a name. If that fails, it is forgotten: undefined, as if there were none. */
+  async used(name, use) {
+    const kept = await this.kept(name);
+    if (kept === undefined) return undefined;
+    try {
+      return await use(kept);
+    } catch {
+      await (await this.#cache).delete(new URL(name, this.#base));
+      return undefined;
+    }
   }
 
   /** A part's bytes. They are kept as they come, or unpacked under a name. */
@@ -86,7 +98,11 @@ export class Fetcher {
   }
 
   async #bytes(part, keeps) {
-    const packed = await this.#packed(part, keeps);
+    const kept = await this.used(part.file, (packed) => this.#unpack(part, packed));
+    return kept ?? this.#unpack(part, await this.#packed(part, keeps));
+  }
+
+  async #unpack(part, packed) {
     const stream = packed.body.pipeThrough(this.#counting(part)).pipeThrough(unpacking());
     const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
     if (bytes.length !== part.length) throw new WasiboxError(`${part.file}: ${bytes.length} bytes, not ${part.length}`);
@@ -95,8 +111,8 @@ export class Fetcher {
 
   /** A program, compiled. It is kept unpacked: so it is compiled as it is read, and browsers may keep what they compile to. */
   async compiled(part) {
-    const kept = await this.kept(unpacked(part));
-    if (kept !== undefined) return WebAssembly.compileStreaming(kept);
+    const kept = await this.#keptProgram(part);
+    if (kept) return kept;
     const bytes = await this.#bytes(part, false);
     const compiled = await WebAssembly.compile(bytes);
     later(() => this.keep(unpacked(part), wasm(bytes)));
@@ -109,25 +125,31 @@ export class Fetcher {
    * @param {(part: object, packed: ArrayBuffer) => void} keeper is to have it kept
    */
   async compiledSoon(part, keeper) {
-    const kept = await this.kept(unpacked(part));
-    if (kept !== undefined) return WebAssembly.compileStreaming(kept);
+    const kept = await this.#keptProgram(part);
+    if (kept) return kept;
     const response = await this.#packed(part, false);
     const copy = (await this.#cache) && response.clone();
     copy?.arrayBuffer().then((packed) => keeper(part, packed), () => {});
     return WebAssembly.compileStreaming(wasm(response.body.pipeThrough(this.#counting(part)).pipeThrough(unpacking())));
   }
 
-  /** Keeps a program, given as it was packed. */
-  keepProgram(part, packed) {
-    later(() => this.keep(unpacked(part), wasm(new Response(packed).body.pipeThrough(unpacking()))));
+  /** A kept program, compiled. What has lost its end is no module: a data section says how much there is of it. */
+  #keptProgram(part) {
+    return this.used(unpacked(part), (kept) => WebAssembly.compileStreaming(kept));
   }
 
-  /** Its packed bytes, which have the digest that they are to have. */
+  /** Keeps a program, given as it was packed. */
+  keepProgram(part, packed) {
+    later(async () => {
+      const bytes = await new Response(new Response(packed).body.pipeThrough(unpacking())).arrayBuffer();
+      await this.keep(unpacked(part), wasm(bytes));
+    });
+  }
+
+  /** Its packed bytes from where the image is, which have the digest that they are to have. */
   async #packed({ file, integrity }, keeps) {
     const at = new URL(file, this.#base);
     if (isNode && at.protocol === 'file:') return new Response(await checked(at, await fileAt(at), integrity));
-    const kept = await this.kept(file);
-    if (kept !== undefined) return kept;
     const response = await answered(at, { integrity });
     if (keeps) this.keep(file, response.clone());
     return response;

@@ -3,6 +3,7 @@
 // `cargo xtask dist --web` makes the folder: `image.json` tells of all parts, whose files have their digests in their names.
 
 import { isNode } from './engine.js';
+import { WasiboxError } from './errors.js';
 import { Fetcher, answered, cache, fileAt, later, unpacked } from './fetching.js';
 import { RemoteFetcher } from './remote-fetcher.js';
 
@@ -158,12 +159,12 @@ export class Parts {
    * The program is got ready meanwhile.
    */
   async kept(number, fetches) {
-    const kept = await this.#here.kept(this.#prepared(number));
-    if (kept !== undefined) {
-      this.module(number).catch(() => {});
-      return new Uint8Array(await kept.arrayBuffer());
-    }
     const { memory } = this.#told.parts[number];
+    const kept = await this.#here.used(this.#prepared(number), async (kept) => {
+      this.module(number).catch(() => {});
+      return whole(await kept.arrayBuffer(), memory?.length);
+    });
+    if (kept) return kept;
     return fetches && memory ? this.#aside.unpacked(memory, this.#prepared(number)) : undefined;
   }
 
@@ -178,7 +179,13 @@ export class Parts {
     this.#ahead.delete(number);
     if (ahead) return ahead;
     const part = this.#told.parts[number];
-    const kept = part.program && (await this.#here.kept(unpacked(part)));
-    return kept ? new Uint8Array(await kept.arrayBuffer()) : this.#aside.unpacked(part);
+    const kept = part.program && (await this.#here.used(unpacked(part), async (kept) => whole(await kept.arrayBuffer(), part.length)));
+    return kept || this.#aside.unpacked(part);
   }
+}
+
+/** The bytes, if there are as many as there are to be. */
+function whole(buffer, length = buffer.byteLength) {
+  if (buffer.byteLength !== length) throw new WasiboxError(`${buffer.byteLength} bytes, not ${length}`);
+  return new Uint8Array(buffer);
 }
