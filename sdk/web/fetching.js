@@ -74,6 +74,11 @@ export class Fetcher {
     await (await this.#cache)?.put(new URL(name, this.#base), response).catch(() => {});
   }
 
+  /** The same when nobody waits, and where there is something that keeps: a program that has ended must not wait for it. */
+  async #keepLater(name, response) {
+    if ((await this.#cache) !== undefined) later(() => this.keep(name, response));
+  }
+
   /** What `use` makes of what was kept under a name. If that fails, it is forgotten: undefined, as if there were none. */
   async used(name, use) {
     const kept = await this.kept(name);
@@ -89,11 +94,8 @@ export class Fetcher {
   /** A part's bytes. They are kept as they come, or unpacked under a name. */
   async unpacked(part, name) {
     const bytes = await this.#bytes(part, name === undefined);
-    if (name !== undefined) {
-      // The response has a copy.
-      const response = new Response(bytes);
-      later(() => this.keep(name, response));
-    }
+    // The response has a copy.
+    if (name !== undefined) this.#keepLater(name, new Response(bytes));
     return bytes;
   }
 
@@ -115,7 +117,7 @@ export class Fetcher {
     if (kept) return kept;
     const bytes = await this.#bytes(part, false);
     const compiled = await WebAssembly.compile(bytes);
-    later(() => this.keep(unpacked(part), wasm(bytes)));
+    this.#keepLater(unpacked(part), wasm(bytes));
     return compiled;
   }
 
