@@ -239,17 +239,15 @@ pub fn module_of(module: &[u8; 32], memory: &[u8; 32]) -> [u8; 32] {
 /// Alignment of a prepared memory's content: WebAssembly's page.
 pub const ALIGN: usize = 64 << 10;
 
-/// A page of a memory.
-pub type Page = [u8; ALIGN];
-
-/// Whether a page holds zeros only. By words: what compiles without optimisation, as a browser does at first, has time
-/// for no more.
-pub fn is_zero(page: &Page) -> bool {
+/// Whether bytes of a memory are zeros only. By words: what compiles without optimisation, as a browser does at first, has
+/// time for no more.
+pub fn is_zero(bytes: &[u8]) -> bool {
     let is_zero = |line: &[u8; 64]| {
         let words = line.as_chunks().0.iter();
         words.fold(0, |all, word| all | u64::from_ne_bytes(*word)) == 0
     };
-    page.as_chunks().0.iter().all(is_zero)
+    let (lines, rest) = bytes.as_chunks();
+    lines.iter().all(is_zero) && rest.iter().all(|byte| *byte == 0)
 }
 
 /// Where the content of a memory of so many pages lies, in bytes: `is_zero` tells of a page whether it holds zeros only.
@@ -278,8 +276,8 @@ pub struct Prepared {
 impl Prepared {
     /// Of a whole memory.
     pub fn of(memory: &[u8], is_reusable: bool, is_plain: bool) -> Prepared {
-        let (pages, _) = memory.as_chunks();
-        let Range { start, end } = content(pages.len(), |n| is_zero(&pages[n]));
+        let page = |n| &memory[n * ALIGN..(n + 1) * ALIGN];
+        let Range { start, end } = content(memory.len() / ALIGN, |n| is_zero(page(n)));
         Prepared { start, len: end - start, is_reusable, is_plain, size: memory.len() }
     }
 

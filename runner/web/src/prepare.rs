@@ -19,7 +19,7 @@ use std::time::Duration;
 use wasibox_image::module::Facts;
 use wasibox_kernel::border::Fd;
 use wasibox_kernel::layer::PART;
-use wasibox_kernel::parked::{self, ALIGN, Page, Prepared};
+use wasibox_kernel::parked::{self, ALIGN, Prepared};
 use wasibox_kernel::{Before, Cwd, Descriptor, Descriptors, Limits, OpenFile, Start, Status};
 use wasibox_vfs::{
     Budget, DiskLimits, Errno, File, Loc, Program, Protected, ROOT, Readiness, Stream, Vfs,
@@ -44,9 +44,9 @@ impl Template {
     /// of it is an empty stack, which would have to be copied only to be found empty.
     pub fn of_module() -> Template {
         let size = ffi::guest_size();
-        let mut page: Box<Page> = Box::new([0; ALIGN]);
+        let mut page = vec![0; ALIGN];
         let Range { start, end } = parked::content(size / ALIGN, |n| {
-            ffi::guest_read((n * ALIGN) as u32, page.as_mut_slice());
+            ffi::guest_read((n * ALIGN) as u32, &mut page);
             parked::is_zero(&page)
         });
         let mut content = vec![0; end - start];
