@@ -3,7 +3,9 @@
 //! The authority is the same CPython begun the ordinary way, which a fixed `PYTHONHASHSEED`
 //! asks for: every invocation must do the same both ways.
 
+use std::process::Command;
 use wasibox_tests::exec::{Done, Exec};
+use wasibox_tests::{image, runner};
 
 /// Runs a bash script, with python begun from its prepared memory and from the beginning.
 fn both(script: &str) -> [Done; 2] {
@@ -327,4 +329,32 @@ python3 -c 'import random; print([random.random() for _ in range(3)])'";
     for (a, b) in one.split_whitespace().zip(two.split_whitespace()) {
         assert_ne!(a, b);
     }
+}
+
+/// Files of prepared memories: a page with a head, then the content (`runner/kernel/src/parked.rs`, `Prepared`).
+#[test]
+fn compile_writes_prepared_memories() {
+    const PAGE: usize = 64 << 10;
+    let dir = tempfile::tempdir().expect("a folder");
+    let folder = dir.path().join("new/folder");
+    let mut cmd = Command::new(runner());
+    let out = cmd.args(["compile", "--memories"]).arg(&folder).arg(image()).output();
+    let out = out.expect("runner");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    for (program, imported) in [("python", "pandas"), ("js", "node:fs")] {
+        let path = folder.join(program).with_extension("memory");
+        let file = std::fs::read(&path).expect("a memory");
+        let number = |at: usize| u64::from_le_bytes(*file[at..].first_chunk().expect("a head"));
+        assert!(file.starts_with(b"wasibox memory 1"), "{program}");
+        let (start, len, size) = (number(16) as usize, number(24) as usize, number(33) as usize);
+        assert_eq!((start % PAGE, len), (0, file.len() - PAGE), "{program}");
+        assert!(start + len <= size && size <= 256 << 20, "{program}: {start} {len} {size}");
+        let has = |text: &str| file[PAGE..].windows(text.len()).any(|w| w == text.as_bytes());
+        assert!(has(imported), "{program} has not imported {imported}");
+    }
+    let mut cmd = Command::new(runner());
+    let out = cmd.args(["compile", "--memories", "/dev/null/no"]).arg(image()).output();
+    let out = out.expect("runner");
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.code() == Some(125) && stderr.contains("/dev/null/no: "), "{stderr}");
 }
