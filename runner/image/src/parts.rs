@@ -2,12 +2,14 @@
 //!
 //! The [`Catalog`] has all names, bits and lengths, and tells which part has a file's bytes. Programs are parts of their
 //! own; the files are parts by whatever whoever splits the image says. A part is fetched when somebody wants a byte of it.
+//! A directory is read out of the catalog when somebody lists it: most of the thousands that an image has never are.
 //!
 //! # Deliberately absent
 //! Digests of parts: whoever fetches them has them from where the parts come from.
 
 use crate::{Entry, EntryKind, Folder, Image, ImageError};
 use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -25,7 +27,9 @@ pub struct Catalog {
     /// Lengths of all parts.
     pub parts: Vec<u32>,
     /// The root file system's directories by their paths.
-    pub volumes: Vec<(String, Arc<Dir>)>,
+    pub volumes: Vec<(String, Dir)>,
+    /// What the directories hold, one behind the other; those below a directory come before it.
+    listings: ByteBuf,
 }
 
 /// A program of the image.
@@ -36,9 +40,12 @@ pub struct Program {
     pub digest: [u8; 32],
 }
 
-/// What is in a directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dir(pub Vec<Item>);
+/// A directory: where the catalog has what is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dir {
+    at: u32,
+    len: u32,
+}
 
 /// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +59,7 @@ pub struct Item {
 /// What an entry is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum What {
-    Dir(Arc<Dir>),
+    Dir(Dir),
     /// So many bytes of a part, from there on.
     File {
         part: u32,
@@ -83,30 +90,42 @@ impl Catalog {
     /// # Errors
     /// [`ImageError::NotAnImage`] if they are something else, [`ImageError::Damaged`] if its numbers do not fit each other.
     pub fn decode(bytes: &[u8]) -> Result<Catalog, ImageError> {
-        let path = std::path::PathBuf::from("the catalog");
         let catalog: Catalog = match postcard::take_from_bytes(bytes) {
             Ok((catalog, [])) => catalog,
-            _ => return Err(ImageError::NotAnImage { path }),
+            _ => return Err(ImageError::NotAnImage { path: "the catalog".into() }),
         };
         let is_program = |n: &u32| (*n as usize) < catalog.programs.len();
         let fits = catalog.programs.len() <= catalog.parts.len()
-            && catalog.commands.iter().all(|(_, n)| is_program(n))
-            && catalog.volumes.iter().all(|(_, dir)| catalog.fits(dir));
-        if fits { Ok(catalog) } else { Err(ImageError::Damaged { path, why: "its parts".into() }) }
+            && catalog.commands.iter().all(|(_, n)| is_program(n));
+        if fits { Ok(catalog) } else { Err(damaged("its programs")) }
     }
 
-    /// Whether the files below a directory lie in their parts.
-    fn fits(&self, dir: &Dir) -> bool {
-        dir.0.iter().all(|item| match &item.what {
-            What::Dir(dir) => self.fits(dir),
+    /// What is in a directory.
+    ///
+    /// # Errors
+    /// [`ImageError::Damaged`] if the catalog has no such directory, or one with a file that does not lie in its part or a
+    /// directory that does not come before it.
+    pub fn list(&self, dir: Dir) -> Result<Vec<Item>, ImageError> {
+        let range = dir.at as usize..dir.at as usize + dir.len as usize;
+        let listing = self.listings.get(range).ok_or_else(|| damaged("a directory"))?;
+        let items: Vec<Item> = match postcard::take_from_bytes(listing) {
+            Ok((items, [])) => items,
+            _ => return Err(damaged("a directory")),
+        };
+        let fits = |item: &Item| match &item.what {
+            What::Dir(below) => u64::from(below.at) + u64::from(below.len) <= dir.at.into(),
             What::File { part, at, len } => {
-                let end = at.checked_add(*len);
-                let part = self.parts.get(*part as usize);
-                part.zip(end).is_some_and(|(part, end)| end <= *part)
+                let end = u64::from(*at) + u64::from(*len);
+                self.parts.get(*part as usize).is_some_and(|part| end <= u64::from(*part))
             }
             What::Symlink(_) => true,
-        })
+        };
+        if items.iter().all(fits) { Ok(items) } else { Err(damaged("a directory's entries")) }
     }
+}
+
+fn damaged(why: &str) -> ImageError {
+    ImageError::Damaged { path: "the catalog".into(), why: why.into() }
 }
 
 /// Splits an image; `part_of` tells for a file's path which part it is of.
@@ -123,10 +142,10 @@ pub fn split(
     for name in &names {
         parts.push(Part { name: (*name).clone(), bytes: image.checked_atom(name)? });
     }
-    let mut split = Split { part_of, parts, numbers: BTreeMap::new() };
+    let mut split = Split { part_of, parts, numbers: BTreeMap::new(), listings: Vec::new() };
     let mut volumes = Vec::new();
     for folder in image.folders()? {
-        volumes.push((folder.path().to_owned(), Arc::new(split.dir(&folder)?)));
+        volumes.push((folder.path().to_owned(), split.dir(&folder)?));
     }
     let programs =
         image.atoms().iter().map(|(name, d)| Program { name: name.clone(), digest: *d }).collect();
@@ -137,6 +156,7 @@ pub fn split(
         programs,
         parts: split.parts.iter().map(|part| part.bytes.len() as u32).collect(),
         volumes,
+        listings: split.listings.into(),
     };
     Ok((catalog, split.parts))
 }
@@ -145,6 +165,7 @@ struct Split<'a> {
     part_of: &'a dyn Fn(&str) -> String,
     parts: Vec<Part>,
     numbers: BTreeMap<String, u32>,
+    listings: Vec<u8>,
 }
 
 impl Split<'_> {
@@ -153,7 +174,7 @@ impl Split<'_> {
         for (entry, inner) in folder.list()? {
             let Entry { path, mode, kind, .. } = entry;
             let what = match (kind, inner) {
-                (_, Some(inner)) => What::Dir(Arc::new(self.dir(&inner)?)),
+                (_, Some(inner)) => What::Dir(self.dir(&inner)?),
                 (EntryKind::File(bytes), _) => self.file(&path, (*bytes).as_ref())?,
                 (EntryKind::Symlink(target), _) => What::Symlink(target),
                 (EntryKind::Dir, None) => continue,
@@ -161,7 +182,11 @@ impl Split<'_> {
             let name = path.rsplit('/').next().unwrap_or_default().to_owned();
             out.push(Item { name, mode, what });
         }
-        Ok(Dir(out))
+        let listing = postcard::to_stdvec(&out).map_err(|e| ImageError::Pack(e.to_string()))?;
+        let number = |n| u32::try_from(n).map_err(|_| ImageError::Pack("too many names".into()));
+        let (at, len) = (number(self.listings.len())?, number(listing.len())?);
+        self.listings.extend(listing);
+        Ok(Dir { at, len })
     }
 
     fn file(&mut self, path: &str, bytes: &[u8]) -> Result<What, ImageError> {

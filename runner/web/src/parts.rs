@@ -4,7 +4,7 @@
 
 use crate::{ffi, lock};
 use std::sync::{Arc, Mutex, OnceLock};
-use wasibox_image::parts::{Catalog, Dir, What};
+use wasibox_image::parts::{Catalog, Dir, Item, What};
 use wasibox_vfs::{BaseFile, BaseKind, Budget, Errno, Folder, FolderEntry, Lazy, Program};
 
 /// A part of the image.
@@ -67,36 +67,35 @@ impl Lazy for Piece {
 
 /// A directory of the catalog.
 struct Listed {
-    dir: Arc<Dir>,
-    parts: Arc<[Arc<Part>]>,
-    time: u64,
+    dir: Dir,
+    image: Parts,
 }
 
 impl Folder for Listed {
     fn list(&self) -> Result<Vec<FolderEntry>, String> {
-        let entry = |item: &wasibox_image::parts::Item| {
-            let kind = match &item.what {
-                What::Dir(dir) => {
-                    let (dir, parts, time) = (dir.clone(), self.parts.clone(), self.time);
-                    BaseKind::Dir(Arc::new(Listed { dir, parts, time }))
-                }
+        let Parts { catalog, parts } = &self.image;
+        let entry = |item: Item| {
+            let kind = match item.what {
+                What::Dir(dir) => BaseKind::Dir(self.image.folder(dir)),
                 What::File { part, at, len } => {
-                    // The catalog was looked through: there is such a part.
-                    let part = self.parts[*part as usize].clone();
-                    BaseKind::Lazy(Arc::new(Piece { part, at: *at, len: *len }))
+                    // The catalog has looked: there is such a part.
+                    let part = parts[part as usize].clone();
+                    BaseKind::Lazy(Arc::new(Piece { part, at, len }))
                 }
-                What::Symlink(target) => BaseKind::Symlink(target.clone().into_bytes()),
+                What::Symlink(target) => BaseKind::Symlink(target.into_bytes()),
             };
-            let name = item.name.clone().into_bytes();
-            FolderEntry { name, mode: item.mode, time: self.time, kind }
+            let (name, time) = (item.name.into_bytes(), catalog.time);
+            FolderEntry { name, mode: item.mode, time, kind }
         };
-        Ok(self.dir.0.iter().map(entry).collect())
+        let listed = catalog.list(self.dir).map_err(|e| e.to_string())?;
+        Ok(listed.into_iter().map(entry).collect())
     }
 }
 
 /// The image: its catalog, and the parts that are here.
+#[derive(Clone)]
 pub struct Parts {
-    pub catalog: Catalog,
+    pub catalog: Arc<Catalog>,
     parts: Arc<[Arc<Part>]>,
 }
 
@@ -107,7 +106,11 @@ impl Parts {
             Arc::new(Part { number: number as u32, len: *len, bytes, fetching })
         };
         let parts = catalog.parts.iter().enumerate().map(part).collect();
-        Parts { catalog, parts }
+        Parts { catalog: Arc::new(catalog), parts }
+    }
+
+    fn folder(&self, dir: Dir) -> Arc<Listed> {
+        Arc::new(Listed { dir, image: self.clone() })
     }
 
     /// A program, which is not kept: it is large, and the page has it.
@@ -121,9 +124,8 @@ impl Parts {
     pub fn files(&self) -> Vec<BaseFile> {
         let Parts { catalog, parts } = self;
         let time = catalog.time;
-        let volume = |(path, dir): &(String, Arc<Dir>)| {
-            let listed = Listed { dir: dir.clone(), parts: parts.clone(), time };
-            let (path, kind) = (path.clone().into_bytes(), BaseKind::Dir(Arc::new(listed)));
+        let volume = |(path, dir): &(String, Dir)| {
+            let (path, kind) = (path.clone().into_bytes(), BaseKind::Dir(self.folder(*dir)));
             BaseFile { path, mode: 0o755, time, kind }
         };
         let mut out: Vec<BaseFile> = catalog.volumes.iter().map(volume).collect();
