@@ -25,6 +25,11 @@ pub fn take_why() -> Option<Halt> {
     WHY.take()
 }
 
+/// Whether the kernel has ended the guest's code.
+pub fn has_why() -> bool {
+    WHY.with_borrow(Option::is_some)
+}
+
 struct Here;
 
 impl Guest<Web> for Here {

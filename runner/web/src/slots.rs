@@ -62,6 +62,11 @@ pub fn to_guest() {
     turn(KERNEL, GUEST);
 }
 
+/// Whether the calling worker is in the kernel, as [`to_guest`] and [`to_kernel`] have told it.
+pub fn is_in_kernel() -> bool {
+    HERE.get().is_some_and(|(n, generation)| WORDS[n].load(Ordering::SeqCst) == generation | KERNEL)
+}
+
 /// The calling worker comes from its guest's code. Does not return if the page has taken it.
 pub fn to_kernel() {
     turn(GUEST, KERNEL);

@@ -3,7 +3,7 @@
 //! A worker runs one process at a time and then waits for the next one: to begin one takes the page's help. One in which an
 //! interpreter stands waits for that one's next cell.
 
-use crate::calls::{set_process, take_why};
+use crate::calls::{has_why, set_process, take_why};
 use crate::cell::{Answer, Standing};
 use crate::ffi::{self, Ran};
 use crate::host::{Job, Loaded, Process, Web};
@@ -238,6 +238,8 @@ fn run(process: &Process, next: &Next, place: (u32, u32)) -> Ran {
     }
     slots::to_guest();
     let ran = ffi::run(next.entry, kind, place);
+    // A call that has trapped by itself has left locked what it had locked: nothing of the session can be relied upon.
+    assert!(!slots::is_in_kernel() || has_why(), "a call of the kernel has ended by {ran:?}");
     slots::to_kernel();
     ran
 }
