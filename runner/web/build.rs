@@ -23,7 +23,7 @@ fn main() {
         "--export=_initialize".into(),
         "--export=__stack_pointer".into(),
         "--initial-memory=16777216".into(),
-        // As sdk/web makes it.
+        // The page makes it larger (`src/heap.rs`).
         "--max-memory=2147483648".into(),
         // Of the first thread; all others have std's.
         "-zstack-size=1048576".into(),

@@ -9,8 +9,13 @@ import { ClosedError, InvalidError, WasiboxError, errorOf } from './errors.js';
 import { Parts } from './parts.js';
 import { Requests } from './requests.js';
 
-/** Pages of 64 KiB, as the kernel's module was linked (`runner/web/build.rs`). */
-const MEMORY = { initial: 256, maximum: 32768, shared: true };
+/** Bytes of a page of memory. */
+const PAGE = 65536;
+/** Pages that the kernel's module was linked with, and most that it may have (`runner/web/build.rs`). */
+const LINKED = 256;
+const MOST = 32768;
+/** Pages with which a session is still of use. */
+const LEAST = 2048;
 /** Words of the control block: the next thread's number, messages of output that were sent. */
 const CONTROL = [1, 0];
 /** `runner/web/src/slots.rs`: states of a slot's lowest two bits. */
@@ -23,6 +28,20 @@ const COMING = 20;
 
 export const bytesOf = (data) => (typeof data === 'string' ? new TextEncoder().encode(data) : data);
 
+/**
+ * The kernel's memory, which never grows (`runner/web/src/heap.rs`): it has all the pages that there may ever be. Nothing
+ * backs them before they are used; but an engine may have no addresses for so many, or a system may count them.
+ */
+function kernelMemory() {
+  for (let pages = MOST; ; pages /= 2) {
+    try {
+      return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+    } catch (error) {
+      if (pages <= LEAST) throw error;
+    }
+  }
+}
+
 /** The rules that a session is given: one, a list of them, or both lists. */
 function rulesOf(network) {
   if (typeof network === 'string') return { allow: [network] };
@@ -31,7 +50,9 @@ function rulesOf(network) {
 
 /** The kernel with its workers. It has one session, and runs one call of it at a time. */
 export class Machine {
-  #memory = new WebAssembly.Memory(MEMORY);
+  #memory = kernelMemory();
+  /** Where the kernel counts the bytes that its heap has taken. */
+  #heap = null;
   #control = new Int32Array(new SharedArrayBuffer(4 * CONTROL.length));
   #kernel;
   #modules = [];
@@ -103,7 +124,8 @@ export class Machine {
     this.#kernel = await WebAssembly.compile(kernel);
     this.#first = await this.#equip(first);
     const booted = await this.ask('boot', { image: new Uint8Array(image) });
-    ({ modules: this.#modules, slots: this.#slots, hasOwnStacks: this.#hasOwnStacks } = booted);
+    this.#modules = booted.modules;
+    this.#booted(booted);
   }
 
   /** Begins with an image of which a shell is fetched now, all else when somebody needs it. */
@@ -116,9 +138,14 @@ export class Machine {
     await Promise.all([shell, catalog, (async () => {
       this.#kernel = await (kernel ? WebAssembly.compile(kernel) : parts.kernel());
       this.#first = await this.#equip(first);
-      const booted = await this.ask('bootParts', { catalog: await catalog });
-      ({ slots: this.#slots, hasOwnStacks: this.#hasOwnStacks } = booted);
+      this.#booted(await this.ask('bootParts', { catalog: await catalog }));
     })()]);
+  }
+
+  #booted({ slots, heap, hasOwnStacks }) {
+    this.#slots = slots;
+    this.#heap = new Uint32Array(this.#memory.buffer, heap, 1);
+    this.#hasOwnStacks = hasOwnStacks;
   }
 
   /** Has a program ready for workers that begin from now on. */
@@ -212,7 +239,7 @@ export class Machine {
     this.#all.clear();
     this.#free = [];
     this.#large.clear();
-    this.#memory = null;
+    [this.#memory, this.#heap] = [null, null];
   }
 
   get closed() {
@@ -221,7 +248,7 @@ export class Machine {
 
   /** What the session has: workers, how many of them wait, bytes of the kernel with all files. */
   get usage() {
-    const kernelBytes = this.#memory?.buffer.byteLength ?? 0;
+    const kernelBytes = this.#heap ? LINKED * PAGE + this.#heap[0] : 0;
     return { workers: this.#all.size, free: this.#free.length, kernelBytes };
   }
 
@@ -293,7 +320,7 @@ export class Machine {
   /** A worker has died of an error of ours: the memory that all share may be in the middle of something. */
   #failed(worker, error) {
     if (!this.#all.has(worker)) return;
-    this.#log(`worker: ${error.message}`);
+    this.#log(`worker: ${error.stack ?? error.message}`);
     this.#failure = new WasiboxError(`a worker has failed: ${error.message}`);
     this.#run?.reject(this.#failure);
     this.close();

@@ -43,13 +43,11 @@ function post(message, transfer) {
   postUncounted(message, transfer);
 }
 
-// Views are made anew when memory has grown; so they are asked for at each use.
-let kernelView = new Uint8Array(0);
-function kernelBytes(end) {
-  if (end > kernelView.length) kernelView = new Uint8Array(memory.buffer);
-  return kernelView;
-}
+/** The kernel's memory, which never grows (`runner/web/src/heap.rs`), as bytes and as numbers. */
+let kernelBytes;
+let view;
 
+// A guest's memory grows; so its view is asked for at each use.
 let guestView = new Uint8Array(0);
 function guestBytes() {
   const { buffer } = guest.exports.memory;
@@ -80,11 +78,11 @@ const host = {
   guest_size: () => (guest ? guestBytes().length : 0),
   guest_read(at, to, length) {
     [at, to, length] = [at >>> 0, to >>> 0, length >>> 0];
-    copy(guestBytes(), at, kernelBytes(to + length), to, length);
+    copy(guestBytes(), at, kernelBytes, to, length);
   },
   guest_write(at, from, length) {
     [at, from, length] = [at >>> 0, from >>> 0, length >>> 0];
-    copy(kernelBytes(from + length), from, guestBytes(), at, length);
+    copy(kernelBytes, from, guestBytes(), at, length);
   },
   guest_signal(signal) {
     const handler = guest.exports.__wasm_signal;
@@ -102,7 +100,7 @@ const host = {
     if (!host.guest_grow(size)) return 0;
     const bytes = guestBytes();
     bytes.fill(0, 0, at);
-    bytes.set(kernelBytes(from + length).subarray(from, from + length), at);
+    bytes.set(kernelBytes.subarray(from, from + length), at);
     bytes.fill(0, at + length, Math.max(begins, at + length));
     return 1;
   },
@@ -114,7 +112,7 @@ const host = {
     if (!host.guest_grow(size)) return host.forget_guest();
     const bytes = guestBytes();
     bytes.fill(0, 0, at);
-    bytes.set(kernelBytes(from + length).subarray(from, from + length), at);
+    bytes.set(kernelBytes.subarray(from, from + length), at);
     bytes.fill(0, at + length);
     guest.exports.__stack_pointer.value = guest.stack;
     spares.set(guest.program, { ...guest, isPrepared: Boolean(isPrepared), size: bytes.length });
@@ -153,13 +151,13 @@ const host = {
   },
   output(stream, from, length) {
     [from, length] = [from >>> 0, length >>> 0];
-    const bytes = kernelBytes(from + length).slice(from, from + length);
+    const bytes = kernelBytes.slice(from, from + length);
     const number = Atomics.add(control, SENT, 1);
     post({ type: 'output', number, stream, bytes }, [bytes.buffer]);
   },
   input_wake: () => post({ type: 'room' }),
   done(from, length) {
-    const told = text(kernelBytes(from + length).slice(from, from + length));
+    const told = text(kernelBytes.slice(from, from + length));
     post({ type: 'done', told, sent: Atomics.load(control, SENT) });
   },
   interrupt: (slot, generation) => post({ type: 'interrupt', slot, generation }),
@@ -179,14 +177,14 @@ const host = {
   keep(program, from, length, about, size) {
     [from, length, about, size] = [from >>> 0, length >>> 0, about >>> 0, size >>> 0];
     const bytes = new Uint8Array(length + size);
-    bytes.set(kernelBytes(from + length).subarray(from, from + length));
-    bytes.set(kernelBytes(about + size).subarray(about, about + size), length);
+    bytes.set(kernelBytes.subarray(from, from + length));
+    bytes.set(kernelBytes.subarray(about, about + size), length);
     post({ type: 'keep', program, bytes }, [bytes.buffer]);
   },
   request(number, at, length, from, size) {
     [at, length, from, size] = [at >>> 0, length >>> 0, from >>> 0, size >>> 0];
-    const asked = JSON.parse(text(kernelBytes(at + length).slice(at, at + length)));
-    const body = kernelBytes(from + size).slice(from, from + size);
+    const asked = JSON.parse(text(kernelBytes.slice(at, at + length)));
+    const body = kernelBytes.slice(from, from + size);
     post({ type: 'request', number: number >>> 0, asked, body }, [body.buffer]);
   },
   request_read: (number) => post({ type: 'requestRead', number: number >>> 0 }),
@@ -286,7 +284,6 @@ function importsOf(module) {
 }
 
 const nanoseconds = () => BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6));
-const view = () => new DataView(memory.buffer);
 
 /** Sleeps; a worker may block. */
 function sleep(ns) {
@@ -301,17 +298,17 @@ const wasi = {
     const some = new Uint8Array(Math.min(length, 65536));
     for (let done = 0; done < length; done += some.length) {
       crypto.getRandomValues(some);
-      kernelBytes(at + length).set(some.subarray(0, Math.min(some.length, length - done)), at + done);
+      kernelBytes.set(some.subarray(0, Math.min(some.length, length - done)), at + done);
     }
     return 0;
   },
   clock_time_get(_clock, _precision, out) {
-    view().setBigUint64(out >>> 0, nanoseconds(), true);
+    view.setBigUint64(out >>> 0, nanoseconds(), true);
     return 0;
   },
   environ_sizes_get(count, size) {
-    view().setUint32(count >>> 0, 0, true);
-    view().setUint32(size >>> 0, 0, true);
+    view.setUint32(count >>> 0, 0, true);
+    view.setUint32(size >>> 0, 0, true);
     return 0;
   },
   environ_get: () => 0,
@@ -320,14 +317,14 @@ const wasi = {
   poll_oneoff(subscriptions, events, count, out) {
     // One clock: `std::thread::sleep`.
     const [from, to] = [subscriptions >>> 0, events >>> 0];
-    if (count !== 1 || view().getUint8(from + 8) !== 0) return NOSYS;
-    const time = view().getBigUint64(from + 24, true);
-    const isAbsolute = view().getUint16(from + 40, true) & 1;
+    if (count !== 1 || view.getUint8(from + 8) !== 0) return NOSYS;
+    const time = view.getBigUint64(from + 24, true);
+    const isAbsolute = view.getUint16(from + 40, true) & 1;
     const left = isAbsolute ? time - nanoseconds() : time;
     if (left > 0n) sleep(left);
-    kernelBytes(to + 32).fill(0, to, to + 32);
-    view().setBigUint64(to, view().getBigUint64(from, true), true);
-    view().setUint32(out >>> 0, 1, true);
+    kernelBytes.fill(0, to, to + 32);
+    view.setBigUint64(to, view.getBigUint64(from, true), true);
+    view.setUint32(out >>> 0, 1, true);
     return 0;
   },
   fd_write(_fd, vectors, count, out) {
@@ -335,13 +332,13 @@ const wasi = {
     let all = 0;
     let text = '';
     for (let i = 0; i < count; i++) {
-      const at = view().getUint32((vectors >>> 0) + i * 8, true);
-      const length = view().getUint32((vectors >>> 0) + i * 8 + 4, true);
-      text += new TextDecoder().decode(kernelBytes(at + length).slice(at, at + length));
+      const at = view.getUint32((vectors >>> 0) + i * 8, true);
+      const length = view.getUint32((vectors >>> 0) + i * 8 + 4, true);
+      text += new TextDecoder().decode(kernelBytes.slice(at, at + length));
       all += length;
     }
     post({ type: 'log', text });
-    view().setUint32(out >>> 0, all, true);
+    view.setUint32(out >>> 0, all, true);
     return 0;
   },
   proc_exit(code) {
@@ -411,13 +408,13 @@ async function stacks() {
 /** Hands bytes to the kernel: address and length, the arguments of an export. */
 function give(bytes) {
   const at = kernel.exports.wasibox_alloc(bytes.length) >>> 0;
-  kernelBytes(at + bytes.length).set(bytes, at);
+  kernelBytes.set(bytes, at);
   return [at, bytes.length];
 }
 
 function answer(length) {
   const at = kernel.exports.wasibox_answer() >>> 0;
-  return kernelBytes(at + length).slice(at, at + length);
+  return kernelBytes.slice(at, at + length);
 }
 
 const text = (bytes) => new TextDecoder().decode(bytes);
@@ -450,10 +447,17 @@ async function boot(bytes) {
     if (length === 0) break;
     const size = kernel.exports.wasibox_program_len(n) >>> 0;
     const at = kernel.exports.wasibox_program_at(n) >>> 0;
-    compiled.push(WebAssembly.compile(kernelBytes(at + size).slice(at, at + size)));
+    compiled.push(WebAssembly.compile(kernelBytes.slice(at, at + size)));
   }
-  return { modules: await Promise.all(compiled), slots: kernel.exports.wasibox_slots() >>> 0, hasOwnStacks: areOwn };
+  return { modules: await Promise.all(compiled), ...booted(areOwn) };
 }
+
+/** What the page has to know of a kernel that has an image. */
+const booted = (hasOwnStacks) => ({
+  slots: kernel.exports.wasibox_slots() >>> 0,
+  heap: kernel.exports.wasibox_heap() >>> 0,
+  hasOwnStacks,
+});
 
 /** Opens an image of which the page has the parts. */
 async function bootParts(catalog) {
@@ -461,7 +465,7 @@ async function bootParts(catalog) {
   kernel.exports._initialize();
   const wrong = kernel.exports.wasibox_boot_parts(...give(catalog), stack);
   if (wrong > 0) throw new Error(text(answer(wrong)));
-  return { slots: kernel.exports.wasibox_slots() >>> 0, hasOwnStacks: areOwn };
+  return booted(areOwn);
 }
 
 /** What the page asks the first worker. */
@@ -494,6 +498,8 @@ async function onMessage(message) {
     probed = stacks();
   } else if (message.type === 'start') {
     ({ memory, control, posted, hasOwnStacks } = message);
+    kernelBytes = new Uint8Array(memory.buffer);
+    view = new DataView(memory.buffer);
     instantiate(message.kernel);
     post({ type: 'ready' });
   } else if (message.type === 'thread') {

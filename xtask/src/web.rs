@@ -11,7 +11,8 @@ mod suites;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use wasmparser::{Operator, Parser, Payload};
 
 use crate::progress::Steps;
 use crate::{env, kept};
@@ -50,6 +51,21 @@ fn bundle(out: &Path, modules: &[String]) -> Result<()> {
     env::run(&mut esbuild)
 }
 
+/// Whether a module makes its memory larger by itself.
+fn grows(wasm: &[u8]) -> Result<bool> {
+    for payload in Parser::new(0).parse_all(wasm) {
+        let Payload::CodeSectionEntry(body) = payload.context("not a WebAssembly module")? else {
+            continue;
+        };
+        for operator in body.get_operators_reader()? {
+            if matches!(operator?, Operator::MemoryGrow { .. }) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
 /// Builds the package; `dist/` must be there.
 pub fn build() -> Result<()> {
     let out = env::dist().join("web");
@@ -57,6 +73,7 @@ pub fn build() -> Result<()> {
     let mut steps = Steps::new(3);
     steps.begin("wasibox-web: the kernel's module");
     let kernel = kept::build(&KERNEL)?.bytes;
+    ensure!(!grows(&kernel)?, "the kernel's memory grows: see runner/web/src/heap.rs");
     env::write(&out.join("wasibox.wasm"), &kernel)?;
     let (modules, others): (Vec<_>, _) =
         files()?.into_iter().partition(|name| name.ends_with(".js"));

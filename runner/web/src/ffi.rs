@@ -1,4 +1,4 @@
-//! All that crosses the border to JavaScript, and the only `unsafe` of the crate.
+//! All that crosses the border to JavaScript, and the only `unsafe` blocks of the crate.
 //!
 //! Addresses are of this module's memory, which JavaScript reads and writes while an import runs or between two exports.
 
@@ -383,6 +383,12 @@ extern "C" fn wasibox_answer() -> *const u8 {
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_slots() -> u32 {
     crate::slots::address()
+}
+
+/// Where the heap's size lies.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_heap() -> u32 {
+    crate::heap::address()
 }
 
 /// Runs a command in a worker of its own, which tells `done` what `session::run` says. Nothing waits here. `asked` is
