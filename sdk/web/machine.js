@@ -9,12 +9,9 @@ import { ClosedError, InvalidError, WasiboxError, errorOf } from './errors.js';
 import { Parts } from './parts.js';
 import { Requests } from './requests.js';
 
-/** Bytes of a page of memory. */
-const PAGE = 65536;
-/** Pages that the kernel's module was linked with, and most that it may have (`runner/web/build.rs`). */
-const LINKED = 256;
+/** Pages of 64 KiB that the kernel may have at most (`runner/web/build.rs`). */
 const MOST = 32768;
-/** Pages with which a session is still of use. */
+/** With which a session is still of use. */
 const LEAST = 2048;
 /** Words of the control block: the next thread's number, messages of output that were sent. */
 const CONTROL = [1, 0];
@@ -51,7 +48,7 @@ function rulesOf(network) {
 /** The kernel with its workers. It has one session, and runs one call of it at a time. */
 export class Machine {
   #memory = kernelMemory();
-  /** Where the kernel counts the bytes that its heap has taken. */
+  /** The kernel's count of bytes that are allocated. */
   #heap = null;
   #control = new Int32Array(new SharedArrayBuffer(4 * CONTROL.length));
   #kernel;
@@ -248,7 +245,7 @@ export class Machine {
 
   /** What the session has: workers, how many of them wait, bytes of the kernel with all files. */
   get usage() {
-    const kernelBytes = this.#heap ? LINKED * PAGE + this.#heap[0] : 0;
+    const kernelBytes = this.#heap?.[0] ?? 0;
     return { workers: this.#all.size, free: this.#free.length, kernelBytes };
   }
 

@@ -55,6 +55,9 @@ function guestBytes() {
   return guestView;
 }
 
+/** Pieces of a snapshot, as the kernel hands them out. */
+let pieces = [];
+
 /** Below so many bytes a loop is faster than `set`. */
 const FEW = 16;
 
@@ -154,6 +157,10 @@ const host = {
     const bytes = kernelBytes.slice(from, from + length);
     const number = Atomics.add(control, SENT, 1);
     post({ type: 'output', number, stream, bytes }, [bytes.buffer]);
+  },
+  exported(from, length) {
+    [from, length] = [from >>> 0, length >>> 0];
+    pieces.push(kernelBytes.slice(from, from + length));
   },
   input_wake: () => post({ type: 'room' }),
   done(from, length) {
@@ -408,6 +415,7 @@ async function stacks() {
 /** Hands bytes to the kernel: address and length, the arguments of an export. */
 function give(bytes) {
   const at = kernel.exports.wasibox_alloc(bytes.length) >>> 0;
+  if (at === 0) throw new Failed({ kind: 'conflict', text: `the session has no memory for ${bytes.length} bytes` });
   kernelBytes.set(bytes, at);
   return [at, bytes.length];
 }
@@ -486,7 +494,14 @@ const answers = {
   writeFile: ({ path, bytes }) => void reply(kernel.exports.wasibox_write_file(...give(encode(path)), ...give(bytes))),
   readFile: ({ path }) => reply(kernel.exports.wasibox_read_file(...give(encode(path)))),
   past: ({ request }) => JSON.parse(text(reply(kernel.exports.wasibox_past(...give(encode(JSON.stringify(request))))))),
-  export: ({ all }) => reply(kernel.exports.wasibox_export(all ? 1 : 0)),
+  export({ all }) {
+    pieces = [];
+    reply(kernel.exports.wasibox_export(all ? 1 : 0));
+    const whole = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+    pieces.reduce((at, piece) => (whole.set(piece, at), at + piece.length), 0);
+    pieces = [];
+    return whole;
+  },
   import: ({ bytes, isFork }) => void reply(kernel.exports.wasibox_import(...give(bytes), isFork ? 1 : 0)),
   record: () => reply(kernel.exports.wasibox_record()),
   replay: ({ bytes }) => Number(text(reply(kernel.exports.wasibox_replay(...give(bytes))))),

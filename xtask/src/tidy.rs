@@ -121,7 +121,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 const TOOL: &[&str] = &["box-applet", "box-sys", "box-text"];
 
 /// The crates in which `unsafe` may stand. In `runner/web` it is `ffi.rs`, what JavaScript calls and is
-/// called by, and `heap.rs`, a function of the C library.
+/// called by, and `heap.rs`, the allocator.
 const UNSAFE: &[&str] = &["tools/sys", "js/engine", "runner/sandbox", "runner/web"];
 
 /// The crates in which macros of others write it: bindings, which `forbid` would not let them allow. `deny` holds for what

@@ -25,12 +25,19 @@ pub struct Budget {
     used: AtomicU64,
     peak: AtomicU64,
     refused: AtomicBool,
+    has_room: fn() -> bool,
 }
 
 impl Budget {
     /// A budget of `limit` bytes.
     pub fn new(limit: u64) -> Arc<Budget> {
-        Arc::new(Budget { limit: AtomicU64::new(limit), ..Budget::default() })
+        Budget::within(limit, || true)
+    }
+
+    /// A budget of `limit` bytes that gives nothing either while `has_room` says no: for a host whose own memory ends
+    /// somewhere, of which the budget does not count all.
+    pub fn within(limit: u64, has_room: fn() -> bool) -> Arc<Budget> {
+        Arc::new(Budget { limit: AtomicU64::new(limit), has_room, ..Budget::default() })
     }
 
     /// The ceiling.
@@ -47,7 +54,7 @@ impl Budget {
     pub fn take(&self, n: u64) -> bool {
         let limit = self.limit();
         let took = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
-            used.checked_add(n).filter(|total| *total <= limit)
+            used.checked_add(n).filter(|total| *total <= limit && (self.has_room)())
         });
         match took {
             Ok(before) => {
@@ -117,6 +124,7 @@ impl Default for Budget {
             used: AtomicU64::new(0),
             peak: AtomicU64::new(0),
             refused: AtomicBool::new(false),
+            has_room: || true,
         }
     }
 }
@@ -253,6 +261,19 @@ mod tests {
         assert!(!budget.take(1) && !budget.has_room(0));
         drop(held);
         assert!(budget.has_room(50) && !budget.take(51));
+    }
+
+    #[test]
+    fn nothing_is_given_while_the_host_has_no_room() {
+        static ROOM: AtomicBool = AtomicBool::new(true);
+        let budget = Budget::within(100, || ROOM.load(Ordering::Relaxed));
+        let held = budget.reserve(60).unwrap();
+        ROOM.store(false, Ordering::Relaxed);
+        assert!(budget.reserve(1).is_none() && budget.refused() && budget.used() == 60);
+        drop(held);
+        assert_eq!(budget.used(), 0);
+        ROOM.store(true, Ordering::Relaxed);
+        assert!(budget.take(100));
     }
 
     #[test]

@@ -40,6 +40,7 @@ mod imports {
         pub fn run(entry: u32, kind: u32, slot: u32, generation: u32) -> i64;
         pub fn forget_guest();
         pub fn output(stream: u32, from: *const u8, len: usize);
+        pub fn exported(from: *const u8, len: usize);
         pub fn input_wake();
         pub fn done(from: *const u8, len: usize);
         pub fn interrupt(slot: u32, generation: u32);
@@ -218,6 +219,13 @@ pub fn output(stream: u32, bytes: &[u8]) {
     unsafe { imports::output(stream, bytes.as_ptr(), bytes.len()) }
 }
 
+/// A piece of what `wasibox_export` is to give.
+pub fn exported(bytes: &[u8]) {
+    // JUSTIFICATION: as above.
+    // SAFETY: it copies the bytes before it returns.
+    unsafe { imports::exported(bytes.as_ptr(), bytes.len()) }
+}
+
 /// Tells the page that the input has room again.
 pub fn input_wake() {
     // JUSTIFICATION: as above.
@@ -329,10 +337,15 @@ pub fn address_of(words: &'static [AtomicU32]) -> u32 {
     words.as_ptr() as u32
 }
 
-/// Room for bytes that JavaScript is about to write, which become the argument of an export.
+/// Room for bytes that JavaScript is about to write, which become the argument of an export; null if there is none.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_alloc(len: usize) -> *mut u8 {
-    Box::into_raw(vec![0u8; len].into_boxed_slice()).cast()
+    let mut room = Vec::new();
+    if room.try_reserve_exact(len).is_err() {
+        return std::ptr::null_mut();
+    }
+    room.resize(len, 0u8);
+    Box::into_raw(room.into_boxed_slice()).cast()
 }
 
 /// Takes an argument back from JavaScript.
@@ -487,10 +500,10 @@ extern "C" fn wasibox_past(at: *mut u8, len: usize) -> i64 {
     reply(crate::past::request(&taken(at, len)))
 }
 
-/// The session as a snapshot; with `all` of its history.
+/// The session as a snapshot, which goes out by `exported`; with `all` of its history.
 #[unsafe(no_mangle)]
 extern "C" fn wasibox_export(all: u32) -> i64 {
-    reply(crate::past::export(all != 0))
+    reply(crate::past::export(all != 0).map(|()| Vec::new()))
 }
 
 /// Makes the session, which is new, what a snapshot says; with `is_fork` it is a copy of one that goes on.

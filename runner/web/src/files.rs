@@ -1,8 +1,8 @@
 //! The session's files, for the page.
 
-use crate::history;
 use crate::outcome::{Failure, Kind};
 use crate::session;
+use crate::{heap, history};
 use wasibox_files::{Answer, Data, FilesError, Request, UploadOf, apply};
 use wasibox_vfs::Vfs;
 use wasibox_vfs::around::{HOME, Place};
@@ -37,6 +37,7 @@ fn here() -> Result<(&'static Vfs, String), Failure> {
 pub fn request(text: &[u8]) -> Result<Vec<u8>, Failure> {
     let request: Request =
         serde_json::from_slice(text).map_err(|e| Failure::new(Kind::Invalid, e))?;
+    let _bounded = heap::begin();
     let (vfs, cwd) = here()?;
     let answer = apply(vfs, &cwd, &request);
     history::with(|history| history.keep_files(vfs, request.summary()))?;
@@ -46,6 +47,7 @@ pub fn request(text: &[u8]) -> Result<Vec<u8>, Failure> {
 
 /// Makes a file's bytes these. One of up to 8 MiB is replaced at once, a longer one is written part by part.
 pub fn write(path: &str, bytes: &[u8]) -> Result<(), Failure> {
+    let _bounded = heap::begin();
     let (vfs, cwd) = here()?;
     let is_whole = bytes.len() as u64 <= PART;
     let mut offset = 0;
@@ -77,6 +79,8 @@ pub fn read(path: &str) -> Result<Vec<u8>, Failure> {
         let Answer::Data { data, next_offset, .. } = apply(vfs, &cwd, &part)? else {
             return Err(Failure::new(Kind::Internal, "another answer than was asked for"));
         };
+        let no_room = |_| Failure::new(Kind::Conflict, "there is no memory for the file's bytes");
+        all.try_reserve(data.0.len()).map_err(no_room)?;
         all.extend(data.0);
         match next_offset {
             // A file that shrinks meanwhile ends here, too.

@@ -5,10 +5,11 @@
 //! cell brings back what the commit has.
 
 use crate::cell::{self, CellChange};
-use crate::lock;
 use crate::outcome::{Failure, Kind, Outcome};
+use crate::{ffi, lock};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufWriter, Write};
 use std::sync::{Arc, Mutex};
 use wasibox_files::{FileChange, FileChangeKind};
 use wasibox_snapshot::commit::ChangeKind;
@@ -372,8 +373,8 @@ impl History {
         Now { image: Some(self.image), commits, head: *head, tip: *tip, tags, values }
     }
 
-    /// The session as a snapshot: as it is, or with all its history.
-    pub fn export(&self, all: bool) -> Result<Vec<u8>, Failure> {
+    /// Hands the page the session as a snapshot, piece by piece: as it is, or with all its history.
+    pub fn export(&self, all: bool) -> Result<(), Failure> {
         let is_there = |n: &u64| all || *n == self.head;
         let commits = self.commits.values().filter(|commit| is_there(&commit.number)).cloned();
         let commits = commits.map(|c| Commit { parent: c.parent.filter(is_there), ..c }).collect();
@@ -385,9 +386,9 @@ impl History {
             tags: tags.collect(),
             values: self.values.clone(),
         };
-        let mut out = Vec::new();
+        let mut out = BufWriter::with_capacity(PIECE, Pieces);
         wbs::write(&self.objects, &contents, &mut out)?;
-        Ok(out)
+        Ok(out.flush().map_err(Error::Io)?)
     }
 
     /// Makes the session, which is new, what a snapshot says; with `is_fork` it is a copy of one that goes on.
@@ -423,6 +424,23 @@ impl History {
         let shell: Arc<[u8]> = state.shell.load(&self.objects, MAX_SHELL)?.into();
         vfs.set_state(Some(shell));
         (self.known, self.shell) = (vfs.snapshot(), vfs.state());
+        Ok(())
+    }
+}
+
+/// Bytes that are handed over at once.
+const PIECE: usize = 1 << 20;
+
+/// Where a snapshot goes to.
+struct Pieces;
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        ffi::exported(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
 }

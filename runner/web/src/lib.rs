@@ -27,7 +27,7 @@ mod changes;
 #[allow(unsafe_code)] // imports, exports, memory that crosses
 mod ffi;
 mod files;
-#[allow(unsafe_code)] // a function that the C library calls by its name
+#[allow(unsafe_code)] // the allocator
 mod heap;
 mod history;
 mod host;

@@ -4,8 +4,8 @@
 //! An engine tells nobody what was written to. So `sdk/web/dirty.js` hashes all parts of the memory after each cell: 1 ms for
 //! about 10 MiB.
 
-use crate::ffi;
 use crate::prepare::{self, Template};
+use crate::{ffi, heap};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -106,11 +106,15 @@ pub fn restore(parked: Parked) -> bool {
     HERE.with_borrow_mut(|here| here.as_mut().map(|here| here.told = told)).is_some()
 }
 
-/// What has changed in the interpreter of this worker, if there is one.
+/// What has changed in the interpreter of this worker, if there is one and there is room for it.
 pub fn change() -> Option<Change> {
     HERE.with_borrow_mut(|here| {
         let Here { template, is_prepared, told } = here.as_mut()?;
         let parts = ffi::guest_changed();
+        // The layer grows by doubling, and is then packed.
+        if 4 * (parts.len() * PART) as u64 > heap::room() {
+            return None;
+        }
         let mut now = [0; PART];
         let (keep, layer) = parked::change(told, parts, false, |n, add| {
             ffi::guest_read(n * PART as u32, &mut now);

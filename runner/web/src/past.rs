@@ -58,7 +58,7 @@ pub fn request(text: &[u8]) -> Result<Vec<u8>, Failure> {
 }
 
 /// The session as a snapshot: as it is, or with all its history.
-pub fn export(all: bool) -> Result<Vec<u8>, Failure> {
+pub fn export(all: bool) -> Result<(), Failure> {
     history::with(|history| history.export(all))
 }
 

@@ -7,10 +7,10 @@
 
 use crate::ffi::{self, Content};
 use crate::host::{Kernel, Web};
-use crate::lock;
 use crate::outcome::{Failure, Kind};
 use crate::session::{self, Session};
 use crate::thread::Idle;
+use crate::{heap, lock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -142,6 +142,7 @@ pub fn prepared_ever(program: Program) -> Option<Arc<Template>> {
 /// Takes what the page has kept of a program, or with `fetches` what the image brings along.
 fn take_kept(program: Program, fetches: bool) {
     if prepared(program).is_none()
+        && heap::room() > 2 * MEMORY
         && let Some(template) = Template::kept(program, fetches)
     {
         lock(&PREPARED).entry(program.0).or_insert_with(|| Arc::new(template));
@@ -241,7 +242,8 @@ pub fn prepare(session: &Session, program: Program) -> Result<(), Failure> {
     let _alone = lock(&ONE_AT_A_TIME);
     let Some(facts) = session.facts(program).filter(|f| f.can_be_prepared) else { return Ok(()) };
     take_kept(program, true);
-    if prepared(program).is_some() {
+    // A session with so little room does without.
+    if prepared(program).is_some() || heap::room() < 2 * MEMORY {
         return Ok(());
     }
     let memory = run(session, program)?;

@@ -1,6 +1,7 @@
 //! The session: an image's files and programs, and one run at a time.
 
 use crate::cell;
+use crate::heap::{self, Bounded};
 use crate::history::{self, Note};
 use crate::host::{Kernel, Web};
 use crate::outcome::{self, Ended, Failure, Kind, Outcome};
@@ -265,7 +266,7 @@ fn begin_session(
 ) -> Result<(), String> {
     let base = source.files(&names)?;
     let limits = Limits { processes: slots::SLOTS, memory: MEMORY, stack, ..Limits::default() };
-    let budget = Budget::new(limits.memory);
+    let budget = Budget::within(limits.memory, heap::has_room);
     let vfs = Vfs::new(base, &[], DiskLimits::default(), budget.clone(), &Protected::default());
     let vfs = vfs.map_err(|e| e.to_string())?;
     // The shell goes on with it from call to call.
@@ -309,8 +310,21 @@ fn shown(argv: &[Vec<u8>], cell: Option<&str>) -> Vec<u8> {
 /// How long changed files are looked for.
 const COMPARING: Duration = Duration::from_secs(1);
 
+/// A call begins, which may add to the session.
+///
+/// # Errors
+/// If there is next to no memory left for it.
+fn bounded() -> Result<Bounded, Failure> {
+    if heap::is_full() {
+        let why = "the session has used up its memory, for its history above all: export it without that, and load it anew";
+        return Err(Failure::new(Kind::Conflict, why));
+    }
+    Ok(heap::begin())
+}
+
 fn run_command(command: Command) -> Result<Outcome, Failure> {
     let session = get()?;
+    let _bounded = bounded()?;
     let Session { vfs, budget, limits, .. } = session;
     let (begun, time) = (Instant::now(), wasibox_vfs::now_ns());
     let mark = command.list_files.unwrap_or(true).then(|| vfs.mark());

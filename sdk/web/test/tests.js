@@ -446,6 +446,39 @@ export function define(sdk, at, test, native, world) {
     assert.ok(grown <= 1 << 20, `the kernel's memory has grown by ${grown}`);
   });
 
+  test('a session that has used up its memory says so, and gives away what it has', async () => {
+    // Of an engine that has addresses for 256 MiB.
+    const { Memory } = WebAssembly;
+    WebAssembly.Memory = class extends Memory {
+      constructor(type) {
+        if (type.initial > 4096) throw new RangeError('no addresses');
+        super(type);
+      }
+    };
+    let session;
+    try {
+      session = await Session.create({ ...at, workers: 1 });
+    } finally {
+      WebAssembly.Memory = Memory;
+    }
+    // What guests write ends by an error of theirs.
+    const large = await session.exec('head -c 300000000 /dev/zero > large');
+    assert.deepEqual([large.exitCode, large.limitHit], [1, 'memory']);
+    assert.match(large.stderr, /No space left on device/);
+    assert.equal((await session.exec('rm large; echo kept > kept; echo on')).stdout, 'on\n');
+    // Then history fills it, until nothing may begin any more.
+    const fill = async () => {
+      for (let n = 0; n < 100; n++) await session.exec('head -c 5000000 /dev/urandom > noise');
+    };
+    await assert.rejects(fill(), /used up its memory/);
+    assert.equal((await session.stat('kept')).size, 5);
+    await session.undo();
+    assert.equal(new TextDecoder().decode(await session.read('kept')), 'kept\n');
+    const next = await Session.load(await session.export(), at);
+    assert.equal((await next.exec('cat kept; head -c 5000000 /dev/urandom > noise; wc -c < noise')).stdout, 'kept\n5000000\n');
+    await Promise.all([session.close(), next.close()]);
+  });
+
   test('directories go to a .zip and back', async () => {
     assert.equal((await box.exec('mkdir -p z/a; seq 50000 > z/a/numbers; head -c 3000000 /dev/urandom > "z/b b"; : > z/.empty')).exitCode, 0);
     const zip = await box.zip('z');
