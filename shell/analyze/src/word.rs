@@ -1,8 +1,8 @@
 //! Words: what is static text in them; what runs or is assigned while they are expanded.
 
 use sh_syntax::ast::{
-    Arith, ArithExpr, ArrayElement, AssignValue, Assignment, CommandSub, CommandWord, Param,
-    ParamName, ParamOp, Subscript, Word, WordPart,
+    Arith, ArithExpr, ArithPlace, ArrayElement, AssignValue, Assignment, CommandSub, CommandWord,
+    Param, ParamName, ParamOp, Subscript, Word, WordPart,
 };
 
 use crate::report::{Access, Text};
@@ -145,8 +145,10 @@ impl Walk<'_> {
         let mut todo: Vec<&ArithExpr> = a.expr.as_deref().into_iter().collect();
         while let Some(e) = todo.pop() {
             match e {
-                ArithExpr::Number(_) | ArithExpr::Var(_) | ArithExpr::Param(_) => {}
-                ArithExpr::Element(_, i) => todo.extend(i.expr.as_ref()),
+                ArithExpr::Number(_) | ArithExpr::Operand(_) => {}
+                ArithExpr::Variable(place) => {
+                    todo.extend(place.index.as_ref().and_then(|i| i.expr.as_ref()));
+                }
                 ArithExpr::Unary(_, x) => todo.push(x),
                 ArithExpr::Binary(_, x, y, _)
                 | ArithExpr::LogicalAnd(x, y)
@@ -162,10 +164,8 @@ impl Walk<'_> {
         }
     }
 
-    fn arith_target(&mut self, target: &ArithExpr, line: u32) {
-        if let ArithExpr::Var(n) | ArithExpr::Element(n, _) = target {
-            self.variable(Text::fixed(&**n), "arithmetic", None, line);
-        }
+    fn arith_target(&mut self, target: &ArithPlace, line: u32) {
+        self.variable(Text::fixed(&*target.name), "arithmetic", None, line);
     }
 
     /// Walks an assignment; its value as far as it is known.

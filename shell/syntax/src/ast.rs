@@ -552,7 +552,7 @@ pub struct Arith {
     /// The text with its expansions, parsed as if within double quotes
     /// (quotes themselves are dropped).
     pub word: Word,
-    /// The expression, where the text holds no expansion but plain `$name`/`${name}` operands;
+    /// The expression, where every expansion of the text stands as an operand of its own;
     /// `None` means: expand `word`, then parse the result.
     pub expr: Option<Box<ArithExpr>>,
 }
@@ -561,13 +561,11 @@ pub struct Arith {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ArithExpr {
     Number(i64),
-    /// A name, evaluated recursively as an expression (`x=y; y=3; ((x))`).
-    Var(Text),
-    /// `name[subscript]`; the subscript is arithmetic or an associative key, known at run time.
-    Element(Text, Box<ArithIndex>),
-    /// `$name` or `${name}`: its *text* is meant, so a value that is not a plain integer
-    /// sends the whole expression back to expand-then-parse.
-    Param(Box<Param>),
+    /// A variable, whose value is evaluated as an expression, too (`x=y; y=3; ((x))`).
+    Variable(ArithPlace),
+    /// An expansion, by its number among those of the word. Its *text* is meant, so that one that
+    /// is no plain integer sends the whole expression back to expand-then-parse.
+    Operand(usize),
     Unary(ArithUnary, Box<ArithExpr>),
     /// The number: where messages that it fails begin to quote the text.
     Binary(ArithBinary, Box<ArithExpr>, Box<ArithExpr>, u32),
@@ -575,22 +573,31 @@ pub enum ArithExpr {
     LogicalAnd(Box<ArithExpr>, Box<ArithExpr>),
     LogicalOr(Box<ArithExpr>, Box<ArithExpr>),
     Ternary(Box<ArithExpr>, Box<ArithExpr>, Box<ArithExpr>),
-    /// `=` (no operator) and `op=`, with a number as in `Binary`; the target is `Var` or `Element`.
-    Assign(Option<(ArithBinary, u32)>, Box<ArithExpr>, Box<ArithExpr>),
-    /// `++x`, `--x`, `x++`, `x--`; the target is `Var` or `Element`.
+    /// `=` (no operator) and `op=`, with a number as in `Binary`.
+    Assign(Option<(ArithBinary, u32)>, ArithPlace, Box<ArithExpr>),
+    /// `++x`, `--x`, `x++`, `x--`.
     Step {
         increment: bool,
         prefix: bool,
-        target: Box<ArithExpr>,
+        target: ArithPlace,
     },
     Comma(Box<ArithExpr>, Box<ArithExpr>),
+}
+
+/// `name` or `name[subscript]` in an expression.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArithPlace {
+    pub name: Text,
+    pub index: Option<Box<ArithIndex>>,
 }
 
 /// A subscript inside arithmetic: both readings, since the array's kind decides at run time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArithIndex {
-    /// Source text, the key of an associative array.
+    /// The text, the key of an associative array; [`crate::arith::MARKER`] stands for expansions.
     pub raw: Text,
+    /// The number of the first expansion in it.
+    pub operands: usize,
     /// The expression, where the text parses as one.
     pub expr: Option<ArithExpr>,
 }

@@ -210,7 +210,7 @@ impl Shell<'_> {
             false => sh_expand::arith::expand_text(self, a)?,
         };
         self.trace_text(&[b"(( ", text.as_slice(), b" ))"].concat());
-        self.within(Context::Expression(b"((: "), |s| sh_expand::arith::eval_expanded(s, a, &text))
+        self.within(Context::Expression(b"((: "), |s| sh_expand::arith::eval_text(s, &text))
     }
 
     fn define_function(&mut self, f: &std::rc::Rc<sh_syntax::ast::Function>, c: &Command) -> Flow {

@@ -1,117 +1,152 @@
-//! Operands of `[[ -eq ]]` and relatives (bash manual 6.4): words that become expressions.
+//! The expansions in an expression of the source, which are operands of its tree.
 
-use sh_syntax::ast::{Word, WordPart};
+use sh_syntax::arith::MARKER;
+use sh_syntax::ast::{ArithExpr, ParamName, ParamOp, Word, WordPart};
 
-use super::push_inert;
+use super::plain_integer;
 use crate::env::Env;
 use crate::error::ExpandError;
+use crate::subscript;
 use crate::value::Str;
-use crate::word::expand_single;
+use crate::word::quoted_text;
 
-/// Expands an operand to the text of its expression, as traces show it. What an expansion gives
-/// within the brackets of a subscript stands behind backslashes then, so that it is not expanded
-/// once more: in `[[ a[$x] -eq 1 ]]` an `x` of `$(cmd)` runs nothing.
-///
-/// # Errors
-/// Those of the expansions.
-pub fn expand_operand(env: &mut dyn Env, word: &Word) -> Result<Str, ExpandError> {
-    if !word.raw.contains(&b'[') {
-        return expand_single(env, word);
-    }
-    let pieces = Pieces::of(word);
-    if !pieces.open.is_empty() || !pieces.list.iter().any(|piece| piece.escaped) {
-        return expand_single(env, word);
-    }
-    let mut text = Vec::new();
-    for piece in pieces.list {
-        let raw = word.raw.clone();
-        let expanded = expand_single(env, &Word { parts: piece.parts, raw })?;
-        match piece.escaped {
-            true => push_inert(&mut text, &expanded),
-            false => text.extend_from_slice(&expanded),
+/// What an expansion gave.
+#[derive(Debug)]
+pub(super) enum Operand {
+    Number(i64),
+    /// No plain number, or one that would combine with what stands before it.
+    Text(Str),
+}
+
+impl Operand {
+    pub(super) fn text(&self) -> Str {
+        match self {
+            Operand::Number(number) => Str::new(number.to_string().into_bytes()),
+            Operand::Text(text) => text.clone(),
         }
     }
-    Ok(Str::new(text))
 }
 
-/// Whether a word spells a subscript: brackets that close within the quotes they open in.
-pub fn has_subscript(word: &Word) -> bool {
-    let pieces = Pieces::of(word);
-    pieces.closed && pieces.open.is_empty()
-}
-
-/// A word taken apart at what is expanded or quoted within brackets.
-#[derive(Default)]
-struct Pieces {
-    list: Vec<Piece>,
-    /// The open brackets, each by the quotes it stands in (0: none).
-    open: Vec<usize>,
-    /// A bracket was closed.
-    closed: bool,
-    /// Pairs of double quotes so far.
-    quotes: usize,
-}
-
-struct Piece {
-    parts: Vec<WordPart>,
-    escaped: bool,
-}
-
-impl Pieces {
-    fn of(word: &Word) -> Pieces {
-        let mut pieces = Pieces::default();
-        pieces.take(&word.parts, 0);
-        pieces
-    }
-
-    /// `quotes`: which double quotes the parts stand in.
-    fn take(&mut self, parts: &[WordPart], quotes: usize) {
+/// All expansions of an expression, in the order of the source.
+pub(super) fn expand(env: &mut dyn Env, word: &Word) -> Result<Vec<Operand>, ExpandError> {
+    fn add(
+        env: &mut dyn Env,
+        parts: &[WordPart],
+        before: &mut u8,
+        operands: &mut Vec<Operand>,
+    ) -> Result<(), ExpandError> {
         for part in parts {
             match part {
-                WordPart::DoubleQuoted(inside) if !inside.is_empty() => {
-                    self.quotes += 1;
-                    self.take(inside, self.quotes);
+                WordPart::Literal(text) | WordPart::Quoted(text) => {
+                    *before = text.last().copied().unwrap_or(*before);
                 }
-                WordPart::Literal(text) => self.text(text, part, quotes),
-                WordPart::Quoted(text) if quotes > 0 => self.text(text, part, quotes),
-                part if quotes > 0 => self.add(WordPart::DoubleQuoted(vec![part.clone()])),
-                part => self.add(part.clone()),
+                WordPart::DoubleQuoted(inner) => add(env, inner, before, operands)?,
+                part => operands.push(match operand(env, part)? {
+                    // `x-$y` becomes `x--1`.
+                    number @ Operand::Number(..0) if *before == b'-' => {
+                        Operand::Text(number.text())
+                    }
+                    operand => operand,
+                }),
             }
         }
+        Ok(())
     }
+    let mut operands = Vec::new();
+    add(env, &word.parts, &mut 0, &mut operands)?;
+    Ok(operands)
+}
 
-    fn text(&mut self, text: &[u8], part: &WordPart, quotes: usize) {
-        let open = !self.open.is_empty();
-        for byte in text {
-            match byte {
-                b'[' if self.open.last().is_none_or(|outer| *outer == quotes) => {
-                    self.open.push(quotes);
-                }
-                b']' if self.open.last() == Some(&quotes) => {
-                    self.open.pop();
-                    self.closed = true;
-                }
-                _ => {}
+/// What an expansion gives, if that is known to be a number before it is a text.
+pub(super) fn number(env: &mut dyn Env, part: &WordPart) -> Result<Option<i64>, ExpandError> {
+    Ok(match part {
+        WordPart::Arith(arith) => Some(super::eval(env, arith)?),
+        WordPart::Param(param)
+            if param.op == ParamOp::Plain && param.subscript.is_none() && !param.indirect =>
+        {
+            match &param.name {
+                ParamName::Variable(name) => env.get_int(name),
+                ParamName::Positional(n) => (*n as usize)
+                    .checked_sub(1)
+                    .and_then(|at| env.positional().get(at).and_then(|t| plain_integer(t))),
+                ParamName::Special(b'#') => i64::try_from(env.positional().len()).ok(),
+                ParamName::Special(_) => None,
             }
         }
-        match part {
-            // No tilde: the word began before.
-            WordPart::Literal(text) if open => self.keep(WordPart::Quoted(text.clone())),
-            part => self.keep(part.clone()),
-        }
-    }
+        _ => None,
+    })
+}
 
-    fn add(&mut self, part: WordPart) {
-        match self.open.is_empty() {
-            true => self.keep(part),
-            false => self.list.push(Piece { parts: vec![part], escaped: true }),
-        }
+fn operand(env: &mut dyn Env, part: &WordPart) -> Result<Operand, ExpandError> {
+    if let Some(number) = number(env, part)? {
+        return Ok(Operand::Number(number));
     }
+    let text = quoted_text(env, std::slice::from_ref(part))?;
+    Ok(plain_integer(&text).map_or(Operand::Text(text), Operand::Number))
+}
 
-    fn keep(&mut self, part: WordPart) {
-        match self.list.last_mut() {
-            Some(piece) if !piece.escaped => piece.parts.push(part),
-            _ => self.list.push(Piece { parts: vec![part], escaped: false }),
+/// Whether the tree can be evaluated with these operands: a text that is no number must be all
+/// there is to know of it, in the key of an associative array.
+pub(super) fn fit(env: &mut dyn Env, expr: &ArithExpr, operands: &[Operand]) -> bool {
+    if operands.iter().all(|operand| matches!(operand, Operand::Number(_))) {
+        return true;
+    }
+    let mut todo = vec![expr];
+    while let Some(expr) = todo.pop() {
+        let place = match expr {
+            ArithExpr::Number(_) => None,
+            ArithExpr::Operand(at) => match operands.get(*at) {
+                Some(Operand::Number(_)) => None,
+                _ => return false,
+            },
+            ArithExpr::Variable(place) | ArithExpr::Step { target: place, .. } => Some(place),
+            ArithExpr::Assign(_, place, value) => {
+                todo.push(value);
+                Some(place)
+            }
+            ArithExpr::Unary(_, operand) => {
+                todo.push(operand);
+                None
+            }
+            ArithExpr::Binary(_, left, right, _)
+            | ArithExpr::LogicalAnd(left, right)
+            | ArithExpr::LogicalOr(left, right)
+            | ArithExpr::Comma(left, right) => {
+                todo.extend([&**left, &**right]);
+                None
+            }
+            ArithExpr::Ternary(condition, yes, no) => {
+                todo.extend([&**condition, &**yes, &**no]);
+                None
+            }
+        };
+        let Some(place) = place else { continue };
+        let Some(index) = place.index.as_ref().and_then(|index| index.expr.as_ref()) else {
+            continue;
+        };
+        match env.resolve(&place.name) {
+            Ok((base, None)) if subscript::is_assoc(env, &base) => {}
+            _ => todo.push(index),
         }
     }
+    true
+}
+
+/// A text with the operands where it is marked, and the place in it that is `at` in the other.
+pub(super) fn spelled(marked: &[u8], operands: &[Operand], at: usize) -> (Vec<u8>, usize) {
+    let mut operands = operands.iter();
+    let (mut text, mut place) = (Vec::with_capacity(marked.len()), None);
+    for (i, &byte) in marked.iter().enumerate() {
+        if i == at {
+            place = Some(text.len());
+        }
+        match byte {
+            MARKER => {
+                text.extend_from_slice(&operands.next().map(Operand::text).unwrap_or_default())
+            }
+            byte => text.push(byte),
+        }
+    }
+    let end = text.len();
+    (text, place.unwrap_or(end))
 }

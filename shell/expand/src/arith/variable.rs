@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::MAX_RECURSION;
 use super::number::plain_integer;
-use super::tree::{self, Origin};
+use super::tree;
 use crate::env::{Env, Key, Lookup};
 use crate::error::{Cause, ExpandError};
 use crate::subscript::{self, NoSuchPlace, OwnedKey};
@@ -177,6 +177,7 @@ pub(super) fn require_array(env: &mut dyn Env, name: &[u8]) -> Result<(), Expand
 }
 
 /// Reads a variable by name.
+#[inline]
 pub(super) fn read(env: &mut dyn Env, name: &[u8], depth: &Depth<'_>) -> Result<i64, ExpandError> {
     if depth.variables < MAX_RECURSION
         && let Some(value) = env.get_int(name)
@@ -225,7 +226,7 @@ fn number(env: &mut dyn Env, text: &Str, depth: &Depth<'_>) -> Result<i64, Expan
             _ => break,
         }
     }
-    tree::eval_text(env, &text, Origin::Raw, variables)
+    tree::eval_text(env, &text, variables)
 }
 
 /// Nothing to evaluate, not even one level deeper.

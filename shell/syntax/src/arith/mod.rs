@@ -1,8 +1,8 @@
 //! Arithmetic expressions (bash manual 6.5): text to tree.
 //!
 //! [`parse`] takes expanded text, at run time. [`from_word`] takes a word at parse time: it
-//! succeeds in making a tree where the word's expansions are plain `$name` or `${name}` standing
-//! where an operand can stand; everything else is expanded first and parsed then.
+//! succeeds in making a tree where the word's expansions stand where an operand can stand, next to
+//! no name or number; everything else is expanded first and parsed then.
 //!
 //! # Map
 //! [`token`]: bytes to tokens, with bash's quirks of `++` and `--`; [`tree`]: tokens to tree,
@@ -16,7 +16,7 @@ mod number;
 mod token;
 mod tree;
 
-use crate::ast::{Arith, ArithExpr, ParamOp, Word, WordPart};
+use crate::ast::{Arith, ArithExpr, Word, WordPart};
 use crate::error::ArithError;
 
 pub use token::closing_bracket;
@@ -26,7 +26,7 @@ pub const MAX_DEPTH: u32 = 300;
 
 /// Parses expanded arithmetic text. Empty or blank text is `None` (it has the value 0).
 pub fn parse(text: &[u8]) -> Result<Option<ArithExpr>, ArithError> {
-    tree::Parser::new(text, &[]).whole()
+    tree::Parser::new(text).whole()
 }
 
 /// An arithmetic word with its expression, where that can be known before expansion.
@@ -37,57 +37,41 @@ pub(crate) fn from_word(word: Word) -> Arith {
     Arith { word, expr }
 }
 
-/// Stands for a parameter in the text given to the tokenizer.
-pub(crate) const MARKER: u8 = 0;
+/// Stands for an expansion in the text given to the tokenizer.
+pub const MARKER: u8 = 0;
 
 fn static_expr(word: &Word) -> Option<ArithExpr> {
-    let mut text = Vec::with_capacity(word.raw.len());
-    let mut params = Vec::new();
-    if !flatten(&word.parts, &mut text, &mut params) {
+    let text = marked(word);
+    if word.raw.contains(&MARKER) || is_glued(&text) {
         return None;
     }
-    tree::Parser::new(&text, &params).in_place()
+    tree::Parser::new(&text).in_place()
 }
 
-fn flatten<'a>(
-    parts: &'a [WordPart],
-    text: &mut Vec<u8>,
-    params: &mut Vec<&'a crate::ast::Param>,
-) -> bool {
-    for (i, part) in parts.iter().enumerate() {
-        match part {
-            WordPart::Literal(t) | WordPart::Quoted(t) => {
-                if t.contains(&MARKER) {
-                    return false;
-                }
-                text.extend_from_slice(t);
+/// The text of an expression with a [`MARKER`] for each of its expansions.
+pub fn marked(word: &Word) -> Vec<u8> {
+    fn add(parts: &[WordPart], text: &mut Vec<u8>) {
+        for part in parts {
+            match part {
+                WordPart::Literal(t) | WordPart::Quoted(t) => text.extend_from_slice(t),
+                WordPart::DoubleQuoted(inner) => add(inner, text),
+                _ => text.push(MARKER),
             }
-            WordPart::DoubleQuoted(inner) => {
-                if !flatten(inner, text, params) {
-                    return false;
-                }
-            }
-            WordPart::Param(p) => {
-                let plain = matches!(p.op, ParamOp::Plain) && p.subscript.is_none() && !p.indirect;
-                // Next to a name or number its value would become part of that.
-                let glued_before = text.last().is_some_and(|&b| glues(b) || b == MARKER);
-                let glued_after = match parts.get(i + 1) {
-                    Some(WordPart::Literal(t) | WordPart::Quoted(t)) => {
-                        t.first().is_some_and(|&b| glues(b) || b == b'[')
-                    }
-                    Some(_) => true,
-                    None => false,
-                };
-                if !plain || glued_before || glued_after {
-                    return false;
-                }
-                text.push(MARKER);
-                params.push(p);
-            }
-            WordPart::CommandSub(_) | WordPart::Arith(_) | WordPart::ProcessSub(_) => return false,
         }
     }
-    true
+    let mut text = Vec::with_capacity(word.raw.len());
+    add(&word.parts, &mut text);
+    text
+}
+
+/// Whether an expansion stands next to a name, a number or another expansion, so that its value
+/// would become part of that.
+fn is_glued(text: &[u8]) -> bool {
+    text.windows(2).any(|pair| match pair {
+        [before, MARKER] => glues(*before) || *before == MARKER,
+        [MARKER, after] => glues(*after) || *after == b'[',
+        _ => false,
+    })
 }
 
 fn glues(b: u8) -> bool {

@@ -1,7 +1,7 @@
 //! Messages against bash, shapes of trees.
 
 use super::parse;
-use crate::ast::{ArithBinary, ArithExpr};
+use crate::ast::{ArithBinary, ArithExpr, ArithPlace};
 
 /// `messages.txt` was made with real bash.
 #[test]
@@ -26,20 +26,16 @@ fn shape(text: &str) -> String {
     fn show(e: &ArithExpr, out: &mut String) {
         match e {
             ArithExpr::Number(n) => out.push_str(&n.to_string()),
-            ArithExpr::Var(v) => out.push_str(&String::from_utf8_lossy(v)),
-            ArithExpr::Element(v, i) => {
-                let (v, i) =
-                    (String::from_utf8_lossy(v), String::from_utf8_lossy(&i.raw).into_owned());
-                out.push_str(&format!("{v}[{i}]"));
-            }
-            ArithExpr::Param(p) => out.push_str(&String::from_utf8_lossy(&p.raw)),
+            ArithExpr::Variable(place) => variable(place, out),
+            ArithExpr::Operand(number) => out.push_str(&format!("${number}")),
             ArithExpr::Unary(op, a) => group(out, &format!("{op:?}"), &[a]),
             ArithExpr::Binary(op, a, b, _) => group(out, &format!("{op:?}"), &[a, b]),
             ArithExpr::LogicalAnd(a, b) => group(out, "And", &[a, b]),
             ArithExpr::LogicalOr(a, b) => group(out, "Or", &[a, b]),
             ArithExpr::Ternary(a, b, c) => group(out, "If", &[a, b, c]),
             ArithExpr::Assign(op, a, b) => {
-                group(out, &format!("Set{:?}", op.map(|(op, _)| op)), &[a, b])
+                let target = ArithExpr::Variable(a.clone());
+                group(out, &format!("Set{:?}", op.map(|(op, _)| op)), &[&target, b])
             }
             ArithExpr::Step { increment, prefix, target } => {
                 let name = format!(
@@ -47,9 +43,15 @@ fn shape(text: &str) -> String {
                     if *prefix { "Pre" } else { "Post" },
                     if *increment { "Inc" } else { "Dec" }
                 );
-                group(out, &name, &[target]);
+                group(out, &name, &[&ArithExpr::Variable(target.clone())]);
             }
             ArithExpr::Comma(a, b) => group(out, "Comma", &[a, b]),
+        }
+    }
+    fn variable(place: &ArithPlace, out: &mut String) {
+        out.push_str(&String::from_utf8_lossy(&place.name));
+        if let Some(index) = &place.index {
+            out.push_str(&format!("[{}]", String::from_utf8_lossy(&index.raw)));
         }
     }
     fn group(out: &mut String, name: &str, operands: &[&ArithExpr]) {

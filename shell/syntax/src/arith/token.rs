@@ -10,8 +10,8 @@ pub(super) enum Tok {
     Name(usize, usize),
     /// `name[`, with the name's and the subscript's range.
     Element((usize, usize), (usize, usize)),
-    /// A parameter, by its number.
-    Param(usize),
+    /// An expansion, by its number.
+    Operand(usize),
     Binary(ArithBinary),
     /// `op=`
     AssignOp(ArithBinary),
@@ -37,9 +37,10 @@ pub(super) struct Lexer<'a> {
     pub pos: usize,
     /// Start of the last token that is not the end.
     pub last_start: usize,
-    params: usize,
-    /// Number of the first parameter in the subscript of the last element.
-    pub subscript_params: usize,
+    /// Expansions so far.
+    operands: usize,
+    /// Number of the first expansion in the subscript of the last element.
+    pub subscript_operands: usize,
     /// The last token is a constant that is none: messages end behind it.
     pub bad_number: bool,
 }
@@ -48,9 +49,9 @@ pub(super) struct Lexer<'a> {
 pub(super) type Fail = &'static str;
 
 impl<'a> Lexer<'a> {
-    /// At the beginning of an expression.
-    pub fn new(text: &'a [u8]) -> Self {
-        Lexer { text, pos: 0, last_start: 0, params: 0, subscript_params: 0, bad_number: false }
+    /// At the beginning of an expression whose expansions are counted from `operands`.
+    pub fn new(text: &'a [u8], operands: usize) -> Self {
+        Lexer { text, pos: 0, last_start: 0, operands, subscript_operands: 0, bad_number: false }
     }
 
     fn at(&self, i: usize) -> u8 {
@@ -85,8 +86,8 @@ impl<'a> Lexer<'a> {
         }
         if c == MARKER {
             self.pos += 1;
-            self.params += 1;
-            return Ok(Tok::Param(self.params - 1));
+            self.operands += 1;
+            return Ok(Tok::Operand(self.operands - 1));
         }
         self.operator(c, current)
     }
@@ -104,9 +105,9 @@ impl<'a> Lexer<'a> {
         let Some(length) = closing_bracket(inside) else { return Err("bad array subscript") };
         let close = end + 1 + length;
         self.pos = close + 1;
-        self.subscript_params = self.params;
+        self.subscript_operands = self.operands;
         let subscript = self.text.get(end..close).unwrap_or_default();
-        self.params += memchr::memchr_iter(MARKER, subscript).count();
+        self.operands += memchr::memchr_iter(MARKER, subscript).count();
         Ok(Tok::Element((start, end), (end + 1, close)))
     }
 
@@ -157,7 +158,7 @@ impl<'a> Lexer<'a> {
                     Tok::Number(_)
                     | Tok::Name(..)
                     | Tok::Element(..)
-                    | Tok::Param(_)
+                    | Tok::Operand(_)
                     | Tok::RParen
                     | Tok::PostIncrement
                     | Tok::PostDecrement => Err("syntax error: invalid arithmetic operator"),

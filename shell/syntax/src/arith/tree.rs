@@ -2,12 +2,11 @@
 
 use super::token::{Lexer, Tok};
 use super::{MARKER, MAX_DEPTH};
-use crate::ast::{ArithBinary, ArithExpr, ArithIndex, ArithUnary, Param, Text};
+use crate::ast::{ArithBinary, ArithExpr, ArithIndex, ArithPlace, ArithUnary};
 use crate::error::ArithError;
 
 pub(super) struct Parser<'a> {
     lexer: Lexer<'a>,
-    params: &'a [&'a Param],
     current: Tok,
     /// The token before it.
     previous: Tok,
@@ -25,11 +24,9 @@ const OPERAND: &str = "syntax error: operand expected";
 const CHAIN: usize = 64;
 
 impl<'a> Parser<'a> {
-    /// A parser of an expression in which `params` stand for expansions.
-    pub fn new(text: &'a [u8], params: &'a [&'a Param]) -> Self {
+    pub fn new(text: &'a [u8]) -> Self {
         Parser {
-            lexer: Lexer::new(text),
-            params,
+            lexer: Lexer::new(text, 0),
             current: Tok::End,
             previous: Tok::End,
             depth: 0,
@@ -37,7 +34,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The whole text as an expression whose parameters are evaluated in place; `None` where it
+    /// The whole text as an expression whose expansions are operands; `None` where it
     /// has to be expanded before it is parsed.
     pub fn in_place(mut self) -> Option<ArithExpr> {
         self.start().ok().flatten()
@@ -116,16 +113,16 @@ impl<'a> Parser<'a> {
             Tok::AssignOp(op) => Some(op),
             _ => return Ok(target),
         };
-        let variable = matches!(target, ArithExpr::Var(_) | ArithExpr::Element(..));
-        if !variable || self.previous == Tok::RParen {
-            return Err("attempted assignment to non-variable");
-        }
+        let target = match target {
+            ArithExpr::Variable(place) if self.previous != Tok::RParen => place,
+            _ => return Err("attempted assignment to non-variable"),
+        };
         self.advance()?;
         self.enter()?;
         let value = self.assign()?;
         self.depth -= 1;
         let op = op.map(|op| (op, self.quoted_from()));
-        Ok(ArithExpr::Assign(op, Box::new(target), Box::new(value)))
+        Ok(ArithExpr::Assign(op, target, Box::new(value)))
     }
 
     fn ternary(&mut self) -> Res<ArithExpr> {
@@ -268,10 +265,9 @@ impl<'a> Parser<'a> {
                 self.advance()?;
                 Ok(ArithExpr::Number(n))
             }
-            Tok::Param(i) => {
-                let param = self.params.get(i).ok_or(OPERAND)?;
+            Tok::Operand(i) => {
                 self.advance()?;
-                Ok(ArithExpr::Param(boxed(param)))
+                Ok(ArithExpr::Operand(i))
             }
             Tok::Name(..) | Tok::Element(..) => self.postfix(),
             _ => Err(OPERAND),
@@ -292,7 +288,7 @@ impl<'a> Parser<'a> {
         if matches!(self.current, Tok::PostDecrement) {
             return Err("--: assignment requires lvalue");
         }
-        Ok(ArithExpr::Step { increment, prefix: true, target: Box::new(target) })
+        Ok(ArithExpr::Step { increment, prefix: true, target })
     }
 
     #[inline(never)]
@@ -302,59 +298,43 @@ impl<'a> Parser<'a> {
         let increment = match self.current {
             Tok::PostIncrement => true,
             Tok::PostDecrement => false,
-            _ => return Ok(target),
+            _ => return Ok(ArithExpr::Variable(target)),
         };
         self.advance()?;
-        Ok(ArithExpr::Step { increment, prefix: false, target: Box::new(target) })
+        Ok(ArithExpr::Step { increment, prefix: false, target })
     }
 
     /// The variable that is the current token.
     #[inline(never)]
-    fn variable(&mut self) -> Res<ArithExpr> {
-        let (name, subscript) = match self.current {
-            Tok::Name(start, end) => return Ok(ArithExpr::Var(self.slice((start, end)).into())),
-            Tok::Element(name, subscript) => (self.slice(name), self.slice(subscript)),
+    fn variable(&mut self) -> Res<ArithPlace> {
+        let (name, index) = match self.current {
+            Tok::Name(start, end) => (self.slice((start, end)), None),
+            Tok::Element(name, subscript) => {
+                (self.slice(name), Some(self.index(self.slice(subscript))?))
+            }
             _ => return Err(OPERAND),
         };
-        let index = self.index(subscript)?;
-        Ok(ArithExpr::Element(name.into(), index))
-    }
-
-    /// The subscript of the current token with its parameters as they are written.
-    fn spelled(&self, subscript: &[u8]) -> Vec<u8> {
-        let mut params = self.params.get(self.lexer.subscript_params..).unwrap_or_default().iter();
-        let mut raw = Vec::with_capacity(subscript.len());
-        for &b in subscript {
-            match b {
-                MARKER => raw.extend_from_slice(params.next().map_or(&[], |p| &p.raw)),
-                _ => raw.push(b),
-            }
-        }
-        raw
+        Ok(ArithPlace { name: name.into(), index })
     }
 
     /// The subscript of the current token.
     #[inline(never)]
     fn index(&mut self, subscript: &[u8]) -> Res<Box<ArithIndex>> {
-        let has_params = subscript.contains(&MARKER);
-        let raw: Text = match has_params {
-            true => self.spelled(subscript).into(),
-            false => subscript.into(),
-        };
+        let operands = self.lexer.subscript_operands;
         let mut expr = None;
         if self.nested < 8 {
-            let inside = self.params.get(self.lexer.subscript_params..).unwrap_or_default();
-            let mut inner = Parser::new(subscript, inside);
+            let mut inner = Parser::new(subscript);
+            inner.lexer = Lexer::new(subscript, operands);
             inner.depth = self.depth;
             inner.nested = self.nested + 1;
             expr = inner.start().ok().flatten();
         }
         let active = |b: &u8| matches!(b, b'$' | b'`' | b'\\' | b'"' | b'\'');
-        if has_params && (expr.is_none() || subscript.iter().any(active)) {
-            // Known after expansion only; as a key it is read as it is spelled.
+        if subscript.contains(&MARKER) && (expr.is_none() || subscript.iter().any(active)) {
+            // Known after expansion only.
             return Err(OPERAND);
         }
-        Ok(Box::new(ArithIndex { raw, expr }))
+        Ok(Box::new(ArithIndex { raw: subscript.into(), operands, expr }))
     }
 }
 
@@ -387,10 +367,4 @@ fn chain(
     }
     let right = terms.split_off(terms.len() / 2);
     join(Box::new(chain(terms, join)), Box::new(chain(right, join)))
-}
-
-/// A copy on the heap, made outside of the frames that recurse.
-#[inline(never)]
-fn boxed(param: &Param) -> Box<Param> {
-    Box::new(param.clone())
 }

@@ -1,0 +1,178 @@
+//! Expressions that become a text before they are parsed.
+//!
+//! What an expansion gives within the brackets of a subscript stands behind backslashes in that
+//! text, as a subscript is expanded when it is evaluated: in `a[$x]` an `x` of `$(cmd)` runs nothing.
+
+use sh_syntax::ast::{Arith, Word, WordPart};
+
+use super::operand::Operand;
+use crate::env::Env;
+use crate::error::ExpandError;
+use crate::value::Str;
+use crate::word::{expand_single, quoted_text};
+
+/// The text of an expression after its expansions, for traces; [`eval_text`](super::eval_text)
+/// goes on from there.
+///
+/// # Errors
+/// Those of the expansions.
+pub fn expand_text(env: &mut dyn Env, arith: &Arith) -> Result<Str, ExpandError> {
+    expanded(env, &arith.word, Vec::new())
+}
+
+/// The same, with those of the expansions that have been made.
+pub(super) fn expanded(
+    env: &mut dyn Env,
+    word: &Word,
+    operands: Vec<Operand>,
+) -> Result<Str, ExpandError> {
+    if let [WordPart::Quoted(text) | WordPart::Literal(text)] = word.parts.as_slice() {
+        return Ok(text.clone());
+    }
+    let mut source = Source { known: operands.into_iter(), ..Source::default() };
+    source.add(env, &word.parts)?;
+    Ok(source.text.finish())
+}
+
+/// Expands an operand of `[[ -eq ]]` and relatives (bash manual 6.4) to the text of its
+/// expression, as traces show it.
+///
+/// # Errors
+/// Those of the expansions.
+pub fn expand_operand(env: &mut dyn Env, word: &Word) -> Result<Str, ExpandError> {
+    if !word.raw.contains(&b'[') {
+        return expand_single(env, word);
+    }
+    let mut expand =
+        |part: WordPart| expand_single(env, &Word { parts: vec![part], raw: word.raw.clone() });
+    let mut text = Guarded::default();
+    add_operand(&mut text, &word.parts, 0, &mut expand)?;
+    Ok(text.finish())
+}
+
+/// Whether a word spells a subscript: brackets that close within the quotes they open in.
+pub fn has_subscript(word: &Word) -> bool {
+    let mut text = Guarded::default();
+    let added = add_operand(&mut text, &word.parts, 0, &mut |_| Ok(Str::default()));
+    added.is_ok() && text.closed && text.open.is_empty()
+}
+
+/// `quotes`: which double quotes the parts stand in.
+fn add_operand(
+    text: &mut Guarded,
+    parts: &[WordPart],
+    quotes: usize,
+    expand: &mut dyn FnMut(WordPart) -> Result<Str, ExpandError>,
+) -> Result<(), ExpandError> {
+    for part in parts {
+        match part {
+            WordPart::DoubleQuoted(inside) => {
+                text.quotes += 1;
+                add_operand(text, inside, text.quotes, expand)?;
+            }
+            WordPart::Literal(written) => text.written(written, quotes),
+            WordPart::Quoted(written) if quotes > 0 => text.written(written, quotes),
+            part if quotes > 0 => text.given(&expand(WordPart::DoubleQuoted(vec![part.clone()]))?),
+            part => text.given(&expand(part.clone())?),
+        }
+    }
+    Ok(())
+}
+
+/// A text as it grows.
+#[derive(Default)]
+struct Guarded {
+    /// With backslashes.
+    text: Vec<u8>,
+    /// Without them: what it is if a bracket stays open.
+    plain: Vec<u8>,
+    /// The open brackets, each by the quotes it stands in (0: none).
+    open: Vec<usize>,
+    /// A bracket was closed.
+    closed: bool,
+    /// Pairs of double quotes so far.
+    quotes: usize,
+}
+
+impl Guarded {
+    /// Text of the source, in the quotes of that number.
+    fn written(&mut self, text: &[u8], quotes: usize) {
+        for byte in text {
+            match byte {
+                b'[' if self.open.last().is_none_or(|outer| *outer == quotes) => {
+                    self.open.push(quotes);
+                }
+                b']' if self.open.last() == Some(&quotes) => {
+                    self.open.pop();
+                    self.closed = true;
+                }
+                _ => {}
+            }
+        }
+        self.text.extend_from_slice(text);
+        self.plain.extend_from_slice(text);
+    }
+
+    /// What means itself: it was expanded or quoted.
+    fn given(&mut self, text: &[u8]) {
+        self.plain.extend_from_slice(text);
+        if self.open.is_empty() {
+            return self.text.extend_from_slice(text);
+        }
+        for &byte in text {
+            let comment = byte == b'#' && self.text.last() == Some(&b'[');
+            if comment || b"[]\\\"'$`~".contains(&byte) {
+                self.text.push(b'\\');
+            }
+            self.text.push(byte);
+        }
+    }
+
+    fn finish(self) -> Str {
+        Str::new(if self.open.is_empty() { self.text } else { self.plain })
+    }
+}
+
+/// An expression of the source, whose quotes are text but within subscripts.
+#[derive(Default)]
+struct Source {
+    text: Guarded,
+    known: std::vec::IntoIter<Operand>,
+    /// Within single quotes in brackets.
+    single: bool,
+}
+
+impl Source {
+    fn add(&mut self, env: &mut dyn Env, parts: &[WordPart]) -> Result<(), ExpandError> {
+        for part in parts {
+            match part {
+                WordPart::Quoted(text) | WordPart::Literal(text) => self.written(text),
+                WordPart::DoubleQuoted(inside) => self.add(env, inside)?,
+                WordPart::Param(param) if self.single => self.text.given(&param.raw),
+                part => {
+                    let text = match self.known.next() {
+                        Some(operand) => operand.text(),
+                        None => quoted_text(env, std::slice::from_ref(part))?,
+                    };
+                    self.text.given(&text);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn written(&mut self, text: &[u8]) {
+        let mut bytes = text.iter();
+        while let Some(byte) = bytes.next() {
+            let inside = !self.text.open.is_empty();
+            match byte {
+                b'\'' if inside => self.single = !self.single,
+                b'\\' if inside && !self.single => {
+                    self.text.given(bytes.next().map_or(&[], std::slice::from_ref));
+                }
+                byte if self.single => self.text.given(&[*byte]),
+                byte => self.text.written(&[*byte], 0),
+            }
+        }
+    }
+}
