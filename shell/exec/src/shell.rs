@@ -26,6 +26,8 @@ pub enum Unwind {
     Continue(u32),
     /// `return`: ends the function or sourced file.
     Return(i32),
+    /// Ends the builtin that runs, after a message.
+    Builtin(i32),
     /// Ends the shell (or subshell).
     Exit(i32),
     /// The same because an expansion or assignment failed: the commands and functions around it are given up.
@@ -39,7 +41,8 @@ impl Unwind {
     #[must_use]
     pub fn status(self) -> Option<i32> {
         match self {
-            Unwind::Exit(s) | Unwind::GiveUp(s) | Unwind::Return(s) | Unwind::Discard(s) => Some(s),
+            Unwind::Exit(s) | Unwind::GiveUp(s) | Unwind::Discard(s) => Some(s),
+            Unwind::Return(s) | Unwind::Builtin(s) => Some(s),
             Unwind::Break(_) | Unwind::Continue(_) => None,
         }
     }

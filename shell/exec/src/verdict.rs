@@ -140,20 +140,21 @@ impl Shell<'_> {
         }
     }
 
-    /// Reports an assignment that the builtin `name` could not make.
-    pub fn assignment_error(&mut self, name: &[u8], e: &ExpandError) {
+    /// Reports an assignment that the builtin `name` could not make; how that ends.
+    pub fn assignment_refused(&mut self, name: &[u8], e: &ExpandError) -> Flow {
         match assigning(e) {
-            Assigning::Unwind | Assigning::Refused => self.tell(b"", e),
-            Assigning::Fail => self.tell(&[name, b": "].concat(), e),
-        }
-    }
-
-    /// How a builtin ends after that.
-    pub fn after_assignment_error(&mut self, e: &ExpandError) -> Flow {
-        match assigning(e) {
-            Assigning::Unwind => Err(self.unwind(e)),
-            Assigning::Refused => self.refused(),
-            Assigning::Fail => Ok(1),
+            Assigning::Unwind => {
+                self.tell(b"", e);
+                Err(self.unwind(e))
+            }
+            Assigning::Refused => {
+                self.tell(b"", e);
+                self.refused()
+            }
+            Assigning::Fail => {
+                self.tell(&[name, b": "].concat(), e);
+                Ok(1)
+            }
         }
     }
 

@@ -25,10 +25,7 @@ fn show(shell: &mut Shell<'_>, name: &[u8], value: &[u8], prefix: bool) {
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "p") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "p")?;
     let prefix = !shell.state.options.has(SetOpt::Posix) || p.has(b'p');
     if p.operands.is_empty() || p.has(b'p') {
         for (name, value) in shell.state.aliases.clone().iter() {

@@ -9,8 +9,6 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if !shell.state.options.is_interactive() {
         shell.builtin_error(call.name(), &[b"warning: line editing not enabled"]);
     }
-    if let Err(r) = shell.options(call, "lvpsVPSXf:q:m:u:r:x:") {
-        return r;
-    }
+    shell.options(call, "lvpsVPSXf:q:m:u:r:x:")?;
     Ok(0)
 }

@@ -6,8 +6,8 @@ use crate::Shell;
 use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
 
-/// Levels to leave; `Err` is the flow after a message.
-pub(super) fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Flow> {
+/// Levels to leave; the error comes after a message.
+pub(super) fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Unwind> {
     let mut args = call.args();
     if args.first().is_some_and(|a| a.as_slice() == b"--") {
         args = &args[1..];
@@ -18,32 +18,28 @@ pub(super) fn levels(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<u32, Flow
             let message: &[u8] = b"only meaningful in a `for', `while', or `until' loop";
             shell.builtin_error(call.name(), &[message]);
         }
-        return Err(Ok(0));
+        return Err(Unwind::Builtin(0));
     }
     let Some(a) = args.first() else { return Ok(1) };
     let Some(n) = integer(a) else {
         shell.numeric_error(call.name(), a);
-        return Err(Err(Unwind::Exit(128)));
+        return Err(Unwind::Exit(128));
     };
     if args.len() > 1 {
         shell.builtin_error(call.name(), &[b"too many arguments"]);
-        return Err(Err(shell.too_many_arguments()));
+        return Err(shell.too_many_arguments());
     }
     if n <= 0 {
         shell.builtin_error(call.name(), &[a, b": loop count out of range"]);
         // bash leaves all loops.
         shell.state.status = 1;
-        return Err(Err(Unwind::Break(shell.state.here.loops)));
+        return Err(Unwind::Break(shell.state.here.loops));
     }
     Ok(u32::try_from(n).unwrap_or(u32::MAX).min(shell.state.here.loops))
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    match levels(shell, call) {
-        Ok(n) => {
-            shell.state.status = 0;
-            Err(Unwind::Break(n))
-        }
-        Err(r) => r,
-    }
+    let n = levels(shell, call)?;
+    shell.state.status = 0;
+    Err(Unwind::Break(n))
 }

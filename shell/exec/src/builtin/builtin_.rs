@@ -5,10 +5,7 @@ use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "")?;
     let Some(name) = p.operands.first() else { return Ok(0) };
     match shell.builtin(name) {
         Some(b) => {

@@ -12,17 +12,14 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if depth == 0 {
         return Ok(1);
     }
-    let p = match shell.options(call, "") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "")?;
     let n = match p.operands.first() {
         None => None,
         Some(a) => match integer(a) {
             Some(n) if n >= 0 => Some(n as usize),
             _ => {
                 shell.builtin_error(call.name(), &[a, b": invalid number"]);
-                return shell.usage(call.name());
+                return Err(shell.usage(call.name()));
             }
         },
     };

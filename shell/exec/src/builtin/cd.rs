@@ -11,10 +11,7 @@ use crate::shell::Flow;
 use crate::state::options::{SetOpt, ShOpt};
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "LPe@") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "LPe@")?;
     let mut physical = shell.state.options.has(SetOpt::Physical);
     for o in &p.options {
         match o.letter {

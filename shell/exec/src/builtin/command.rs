@@ -8,10 +8,7 @@ use crate::state::here::Context;
 use crate::state::vars::{ScopeKind, Var};
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "pVv") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "pVv")?;
     if p.operands.is_empty() {
         return Ok(0);
     }

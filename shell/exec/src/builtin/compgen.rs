@@ -21,14 +21,8 @@ const LIST_MAX: u64 = 1 << 20;
 type Words = Vec<Vec<u8>>;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, SPEC_OPTIONS) {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
-    let spec = match Spec::of(shell, call, &p) {
-        Ok(spec) => spec,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, SPEC_OPTIONS)?;
+    let spec = Spec::of(shell, call, &p)?;
     let word = p.operands.first().cloned().unwrap_or_default();
     let found = generate(shell, call, &spec, &word)?;
     let around = |end: &Option<Str>| end.as_ref().map(|e| e.to_vec()).unwrap_or_default();

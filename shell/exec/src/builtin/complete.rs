@@ -22,10 +22,7 @@ pub(super) fn missing(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8]) {
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, &["prDEI", SPEC_OPTIONS].concat()) {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, &["prDEI", SPEC_OPTIONS].concat())?;
     let names = names(&p);
     let mut status = 0;
     if p.has(b'r') {
@@ -55,12 +52,9 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
         return Ok(status);
     }
-    let spec = match Spec::of(shell, call, &p) {
-        Ok(spec) => spec,
-        Err(r) => return r,
-    };
+    let spec = Spec::of(shell, call, &p)?;
     if names.is_empty() {
-        return shell.usage(call.name());
+        return Err(shell.usage(call.name()));
     }
     for name in names {
         shell.state.completions_mut().insert(name, spec.clone());

@@ -7,7 +7,7 @@ use sh_expand::Str;
 
 use super::{Call, Parsed};
 use crate::Shell;
-use crate::shell::Flow;
+use crate::shell::Unwind;
 
 /// The options of `complete` and `compgen` that make a specification.
 pub(super) const SPEC_OPTIONS: &str = "abcdefgjksuvo:A:G:W:F:C:X:P:S:";
@@ -67,7 +67,11 @@ pub struct Spec {
 
 impl Spec {
     /// The specification that options make; the error is the flow after a message.
-    pub(super) fn of(shell: &mut Shell<'_>, call: &Call<'_>, p: &Parsed<'_>) -> Result<Spec, Flow> {
+    pub(super) fn of(
+        shell: &mut Shell<'_>,
+        call: &Call<'_>,
+        p: &Parsed<'_>,
+    ) -> Result<Spec, Unwind> {
         let mut spec = Spec::default();
         let value = |letter| p.value(letter).cloned();
         spec.pathnames = value(b'G');
@@ -85,7 +89,7 @@ impl Spec {
                     Some(action) => drop(spec.actions.insert(action)),
                     None => {
                         shell.builtin_error(call.name(), &[name, b": invalid action name"]);
-                        return Err(Ok(2));
+                        return Err(Unwind::Builtin(2));
                     }
                 },
                 letter => {
@@ -103,10 +107,10 @@ impl Spec {
         call: &Call<'_>,
         name: &[u8],
         on: bool,
-    ) -> Result<(), Flow> {
+    ) -> Result<(), Unwind> {
         let Some(at) = BEHAVIOURS.iter().position(|b| b.as_bytes() == name) else {
             shell.builtin_error(call.name(), &[name, b": invalid option name"]);
-            return Err(Ok(2));
+            return Err(Unwind::Builtin(2));
         };
         match on {
             true => self.behaviours.insert(at),

@@ -7,10 +7,7 @@ use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "+o:DEI") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "+o:DEI")?;
     let names = names(&p);
     if names.is_empty() {
         shell.builtin_error(call.name(), &[b"not currently executing completion function"]);
@@ -26,9 +23,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         };
         for o in &changes {
             let behaviour = o.value.as_ref().map_or(&b""[..], |v| v);
-            if let Err(r) = spec.set(shell, call, behaviour, !o.plus) {
-                return r;
-            }
+            spec.set(shell, call, behaviour, !o.plus)?;
         }
         if changes.is_empty() {
             let shown = |b: &&str| format!(" {}o {b}", if spec.has(b) { '-' } else { '+' });

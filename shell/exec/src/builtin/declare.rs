@@ -81,10 +81,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 pub(super) fn declare(shell: &mut Shell<'_>, call: &Call<'_>, place: Place) -> Flow {
-    let p = match shell.options(call, "+aAcfFgiIlnprtux") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "+aAcfFgiIlnprtux")?;
     let mut request = Request::default();
     let (mut print, mut functions, mut global) = (false, None, false);
     for o in &p.options {
@@ -134,10 +131,7 @@ fn print_each(shell: &mut Shell<'_>, names: &[Str], d: Declaration<'_>) -> i32 {
 
 /// `export` and `readonly`: one attribute on the visible variable.
 pub(super) fn mark(shell: &mut Shell<'_>, call: &Call<'_>, mark: fn(&mut Attributes)) -> Flow {
-    let p = match shell.options(call, "aAfnp") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "aAfnp")?;
     let mut request = Request::default();
     mark(if p.has(b'n') { &mut request.off } else { &mut request.on });
     request.on.indexed = p.has(b'a');

@@ -52,7 +52,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             }
             None if a.as_slice() == b"-" || a.starts_with(b"+") => {
                 shell.builtin_error(call.name(), &[a, b": invalid number"]);
-                return shell.usage(call.name());
+                return Err(shell.usage(call.name()));
             }
             None if a.starts_with(b"-") => {
                 for c in &a[1..] {
@@ -65,14 +65,14 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                         _ => {
                             let _ = c;
                             shell.builtin_error(call.name(), &[a, b": invalid number"]);
-                            return shell.usage(call.name());
+                            return Err(shell.usage(call.name()));
                         }
                     }
                 }
             }
             None => {
                 shell.builtin_error(call.name(), &[a, b": invalid option"]);
-                return shell.usage(call.name());
+                return Err(shell.usage(call.name()));
             }
         }
     }

@@ -6,10 +6,7 @@ use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "ahr") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "ahr")?;
     let mut ids = Vec::new();
     let mut status = 0;
     if p.operands.is_empty() {

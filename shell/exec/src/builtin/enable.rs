@@ -5,10 +5,7 @@ use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "adnpsf:") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "adnpsf:")?;
     if p.has(b'f') || p.has(b'd') {
         shell.builtin_error(call.name(), &[b"dynamic loading not available"]);
         return Ok(1);

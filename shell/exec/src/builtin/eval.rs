@@ -6,10 +6,7 @@ use crate::run::{Text, TextKind};
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "")?;
     let args = p.operands;
     let joined;
     let text: &[u8] = match args {

@@ -14,10 +14,7 @@ use crate::state::options::ShOpt;
 use crate::state::traps;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "cla:") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "cla:")?;
     let Some(name) = p.operands.first() else {
         shell.leaving.keeps_redirects = true;
         return Ok(0);

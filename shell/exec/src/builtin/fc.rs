@@ -6,7 +6,7 @@ use super::Call;
 use super::opts::integer;
 use crate::Shell;
 use crate::run::{Text, TextKind};
-use crate::shell::Flow;
+use crate::shell::{Flow, Unwind};
 
 /// What a call asks for.
 struct Request<'c> {
@@ -22,10 +22,7 @@ struct Request<'c> {
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let request = match request(shell, call) {
-        Ok(request) => request,
-        Err(r) => return r,
-    };
+    let request = request(shell, call)?;
     if request.runs {
         return again(shell, call, request.operands);
     }
@@ -41,7 +38,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 }
 
 /// Options; a dash and a digit is a place in the history, and none.
-fn request<'c>(shell: &mut Shell<'_>, call: &Call<'c>) -> Result<Request<'c>, Flow> {
+fn request<'c>(shell: &mut Shell<'_>, call: &Call<'c>) -> Result<Request<'c>, Unwind> {
     let mut args = call.args();
     let mut request =
         Request { lists: false, numbers: true, reverses: false, runs: false, operands: args };

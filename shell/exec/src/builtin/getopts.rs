@@ -18,9 +18,9 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     } else if let Some(a) = args.first().filter(|a| a.len() > 1 && a.starts_with(b"-")) {
         let shown = [b'-', a[1]];
         shell.builtin_error(call.name(), &[&shown, b": invalid option"]);
-        return shell.usage(call.name());
+        return Err(shell.usage(call.name()));
     }
-    let [spec, name, rest @ ..] = args else { return shell.usage(call.name()) };
+    let [spec, name, rest @ ..] = args else { return Err(shell.usage(call.name())) };
     let words = match rest {
         [] => shell.state.params.list().clone(),
         rest => Rc::new(rest.to_vec()),
@@ -124,15 +124,13 @@ fn report(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8], step: Step) -> Fl
     }
     if let Err(e) = numbered {
         // Its status does not say so.
-        shell.assignment_error(call.name(), &e);
-        shell.after_assignment_error(&e)?;
+        shell.assignment_refused(call.name(), &e)?;
     }
     match shell.assign_scalar_to(name, None, false, Rc::new(vec![step.found])) {
         Ok(()) => Ok(status),
         Err(e) => {
-            shell.assignment_error(call.name(), &e);
             let readonly = e.reach() == Reach::Readonly;
-            shell.after_assignment_error(&e).map(|failed| match (readonly, status) {
+            shell.assignment_refused(call.name(), &e).map(|failed| match (readonly, status) {
                 (true, 0) => 2,
                 (true, end) => end,
                 (false, _) => failed,

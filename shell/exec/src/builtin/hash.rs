@@ -11,10 +11,7 @@ use crate::shell::Flow;
 use crate::state::options::SetOpt;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "dlp:rt") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "dlp:rt")?;
     if !shell.state.options.has(SetOpt::HashAll) {
         shell.builtin_error(call.name(), &[b"hashing disabled"]);
         return Ok(1);

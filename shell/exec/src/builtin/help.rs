@@ -7,10 +7,7 @@ use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "dms") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "dms")?;
     let mut out = Vec::new();
     if p.operands.is_empty() {
         out.extend_from_slice(b"These shell commands are defined internally.  Type `help name' to find out\nmore about the function `name'.\n\n");

@@ -7,10 +7,7 @@ use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "acd:npsrw") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "acd:npsrw")?;
     if p.has(b'c') {
         shell.history.clear();
     }

@@ -41,10 +41,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if call.args().first().is_some_and(|a| a.as_slice() == b"-x") {
         return run_with_ids(shell, call.args().get(1..).unwrap_or_default());
     }
-    let p = match shell.options(call, "lnprsx") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "lnprsx")?;
     shell.reap();
     let jobs = shell.state.jobs.clone();
     let mut status = 0;

@@ -31,23 +31,19 @@ fn list(shell: &mut Shell<'_>, call: &Call<'_>, names: &[Str]) -> Flow {
     }
     let mut status = 0;
     for n in names {
-        if let Some(v) = integer(n) {
+        let shown = match integer(n) {
             // A status of a command that a signal ended is accepted, too.
-            let number = if v > 128 { v - 128 } else { v };
-            match u8::try_from(number).ok().and_then(signal::name) {
-                Some(name) => shell.out(format!("{name}\n").as_bytes()),
-                None => {
-                    shell.builtin_error(call.name(), &[n, b": invalid signal specification"]);
-                    status = 1;
-                }
-            }
-        } else {
-            match traps::parse(n) {
-                Some(c) if c < 65 => shell.out(format!("{c}\n").as_bytes()),
-                _ => {
-                    shell.builtin_error(call.name(), &[n, b": invalid signal specification"]);
-                    status = 1;
-                }
+            Some(v) => u8::try_from(if v > 128 { v - 128 } else { v })
+                .ok()
+                .and_then(signal::name)
+                .map(|name| name.to_string()),
+            None => traps::parse(n).filter(|c| *c < 65).map(|c| c.to_string()),
+        };
+        match shown {
+            Some(shown) => shell.out(format!("{shown}\n").as_bytes()),
+            None => {
+                shell.builtin_error(call.name(), &[n, b": invalid signal specification"]);
+                status = 1;
             }
         }
     }
@@ -58,10 +54,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if let Some(b"-l" | b"-L") = call.args().first().map(|a| a.as_slice()) {
         return list(shell, call, &call.args()[1..]);
     }
-    let (signal, operands) = match signal_and_operands(shell, call) {
-        Ok(parsed) => parsed,
-        Err(r) => return r,
-    };
+    let (signal, operands) = signal_and_operands(shell, call)?;
     shell.sync_output();
     // What has ended is no process any more: `while kill -0 $!`.
     shell.reap();
@@ -79,14 +72,14 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
 fn signal_and_operands<'c>(
     shell: &mut Shell<'_>,
     call: &Call<'c>,
-) -> Result<(u8, &'c [Str]), Flow> {
+) -> Result<(u8, &'c [Str]), Unwind> {
     let mut args = call.args();
     let Some(first) = args.first() else { return Err(shell.usage(call.name())) };
     let given: Option<&[u8]> = match first.as_slice() {
         b"-s" | b"-n" => {
             let Some(name) = args.get(1) else {
                 shell.builtin_error(call.name(), &[first, b": option requires an argument"]);
-                return Err(Ok(1));
+                return Err(Unwind::Builtin(1));
             };
             args = &args[2..];
             Some(name)
@@ -102,7 +95,7 @@ fn signal_and_operands<'c>(
         Some((_, Some(n))) => n,
         Some((name, None)) => {
             shell.builtin_error(call.name(), &[name, b": invalid signal specification"]);
-            return Err(Ok(1));
+            return Err(Unwind::Builtin(1));
         }
     };
     if args.first().is_some_and(|a| a.as_slice() == b"--") {

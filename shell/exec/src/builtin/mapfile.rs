@@ -29,10 +29,7 @@ struct Request {
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "d:n:O:s:tu:C:c:") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "d:n:O:s:tu:C:c:")?;
     let Some(request) = request(shell, call, &p) else { return Ok(1) };
     let name = p.operands.first().map_or_else(|| b"MAPFILE".to_vec(), |n| n.to_vec());
     if name.is_empty() {
@@ -52,8 +49,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let name = match shell.follow(&name) {
         Ok(t) => t.name.into_owned(),
         Err(e) => {
-            shell.assignment_error(call.name(), &e);
-            return shell.after_assignment_error(&e);
+            return shell.assignment_refused(call.name(), &e);
         }
     };
     if shell.state.vars.get(&name).is_some_and(|v| v.attrs.assoc) {
@@ -135,8 +131,7 @@ fn fill(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8], r: &Request) -> Flo
         }
         let value = Rc::new(line.clone());
         if let Err(e) = shell.set_array_element(name, &OwnedKey::Index(index), false, value) {
-            shell.assignment_error(call.name(), &e);
-            return shell.after_assignment_error(&e);
+            return shell.assignment_refused(call.name(), &e);
         }
         index += 1;
         if !found {

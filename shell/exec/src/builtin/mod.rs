@@ -63,7 +63,7 @@ mod wait;
 use sh_expand::Str;
 
 use crate::Shell;
-use crate::shell::Flow;
+use crate::shell::{Flow, Unwind};
 use crate::state::options::SetOpt;
 use crate::walk::Operand;
 
@@ -356,7 +356,10 @@ impl Shell<'_> {
         let asks = call.args().first().is_some_and(|a| a.as_slice() == b"--help");
         let r = match asks && !matches!(b.name, ":" | "true" | "false" | "test" | "[" | "echo") {
             true => Ok(self.tell_help(b.name.as_bytes())),
-            false => (b.run)(self, call),
+            false => match (b.run)(self, call) {
+                Err(Unwind::Builtin(status)) => Ok(status),
+                r => r,
+            },
         };
         if self.output.is_due()
             && let Some(e) = self.finish_output()
@@ -369,7 +372,7 @@ impl Shell<'_> {
     }
 
     /// `NAME: usage: ...` after a wrong call; status 2.
-    pub(crate) fn usage(&mut self, name: &[u8]) -> Flow {
+    pub(crate) fn usage(&mut self, name: &[u8]) -> Unwind {
         if let Some(b) = find(name) {
             let line = [name, b": usage: ", b.synopsis.as_bytes(), b"\n"].concat();
             self.err(&line);
@@ -379,10 +382,10 @@ impl Shell<'_> {
                 && !o.is_interactive()
                 && !self.state.here.condition
             {
-                return Err(self.ends_with(2));
+                return self.ends_with(2);
             }
         }
-        Ok(2)
+        Unwind::Builtin(2)
     }
 }
 

@@ -6,7 +6,7 @@ use sh_expand::Str;
 
 use super::Call;
 use crate::Shell;
-use crate::shell::{Flow, Unwind};
+use crate::shell::Unwind;
 
 /// Parsed options and the operands after them.
 pub struct Parsed<'c> {
@@ -39,7 +39,11 @@ impl Parsed<'_> {
 impl Shell<'_> {
     /// Parses the options of a builtin. `spec` lists the letters, a colon after those that
     /// take a value; a leading `+` allows `+x`. The error is the status after a message.
-    pub(crate) fn options<'c>(&mut self, call: &Call<'c>, spec: &str) -> Result<Parsed<'c>, Flow> {
+    pub(crate) fn options<'c>(
+        &mut self,
+        call: &Call<'c>,
+        spec: &str,
+    ) -> Result<Parsed<'c>, Unwind> {
         let args = call.args();
         let (plus_allowed, spec) = match spec.strip_prefix('+') {
             Some(s) => (true, s.as_bytes()),
@@ -57,7 +61,7 @@ impl Shell<'_> {
                 break;
             }
             if arg.as_slice() == b"--help" {
-                return Err(Ok(self.tell_help(call.name())));
+                return Err(Unwind::Builtin(self.tell_help(call.name())));
             }
             i += 1;
             let mut at = 1;

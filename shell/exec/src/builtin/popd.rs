@@ -26,7 +26,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                     false => b": invalid argument",
                 };
                 shell.builtin_error(call.name(), &[a, what]);
-                return shell.usage(call.name());
+                return Err(shell.usage(call.name()));
             }
         }
     }

@@ -388,16 +388,15 @@ impl Printer<'_, '_> {
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "v:") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "v:")?;
     let var = p.value(b'v').cloned();
     if let Some(v) = var.as_ref().filter(|v| !is_reference(v)) {
         shell.builtin_error(call.name(), &[b"`", v, b"': not a valid identifier"]);
         return Ok(2);
     }
-    let Some((format, args)) = p.operands.split_first() else { return shell.usage(call.name()) };
+    let Some((format, args)) = p.operands.split_first() else {
+        return Err(shell.usage(call.name()));
+    };
     let mut printer = Printer {
         shell,
         args,
@@ -429,8 +428,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 out.truncate(end);
             }
             if let Err(e) = shell.assign_reference(&v, Rc::new(out)) {
-                shell.assignment_error(call.name(), &e);
-                return shell.after_assignment_error(&e);
+                return shell.assignment_refused(call.name(), &e);
             }
         }
     }

@@ -34,7 +34,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 }
                 None if a.starts_with(b"-") && a.as_slice() != b"-" => {
                     shell.builtin_error(call.name(), &[a, b": invalid number"]);
-                    return shell.usage(call.name());
+                    return Err(shell.usage(call.name()));
                 }
                 None => push(shell, call, a, stay),
             }

@@ -9,10 +9,7 @@ use crate::shell::Flow;
 use crate::state::options::SetOpt;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "LPW") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "LPW")?;
     let mut physical = shell.state.options.has(SetOpt::Physical);
     for o in &p.options {
         physical = o.letter == b'P';

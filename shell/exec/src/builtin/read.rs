@@ -79,10 +79,7 @@ struct Request {
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "ersa:d:i:n:N:p:t:u:") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "ersa:d:i:n:N:p:t:u:")?;
     let request = match request(shell, &p) {
         Ok(request) => request,
         Err(parts) => {
@@ -125,10 +122,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     };
     match store(shell, &p, line, request.exact) {
         Ok(()) => Ok(status),
-        Err(e) => {
-            shell.assignment_error(call.name(), &e);
-            shell.after_assignment_error(&e)
-        }
+        Err(e) => shell.assignment_refused(call.name(), &e),
     }
 }
 

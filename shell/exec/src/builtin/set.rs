@@ -4,7 +4,7 @@ use sh_expand::Str;
 
 use super::Call;
 use crate::Shell;
-use crate::shell::Flow;
+use crate::shell::{Flow, Unwind};
 use crate::state::options::{SET_OPTIONS, SetOpt, letter, set_option};
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
@@ -15,7 +15,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     }
     if let Some(shown) = unknown_letter(args) {
         shell.builtin_error(call.name(), &[&shown, b": invalid option"]);
-        return shell.usage(call.name());
+        return Err(shell.usage(call.name()));
     }
     let options = &shell.state.options;
     let is_script = options.has(SetOpt::Posix) && !options.is_interactive();
@@ -41,7 +41,10 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
                 (_, None) => {
                     let shown = [sign, *c];
                     shell.builtin_error(call.name(), &[&shown, b": invalid option"]);
-                    return shell.usage(call.name()).map(|_| 1);
+                    return match shell.usage(call.name()) {
+                        Unwind::Builtin(_) => Ok(1),
+                        ends => Err(ends),
+                    };
                 }
             }
         }

@@ -60,10 +60,7 @@ impl Named {
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "opqsu") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "opqsu")?;
     let (set, unset, of_set) = (p.has(b's'), p.has(b'u'), p.has(b'o'));
     if set && unset {
         shell.builtin_error(call.name(), &[b"cannot set and unset shell options simultaneously"]);

@@ -15,13 +15,10 @@ use crate::state::options::{SetOpt, ShOpt};
 use crate::state::traps::Trap;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "p:") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "p:")?;
     let Some((name, args)) = p.operands.split_first() else {
         shell.builtin_error(call.name(), &[b"filename argument required"]);
-        return shell.usage(call.name());
+        return Err(shell.usage(call.name()));
     };
     shell.about_to_look();
     let posix = shell.state.options.has(SetOpt::Posix);

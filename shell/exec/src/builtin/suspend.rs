@@ -5,10 +5,7 @@ use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "f") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "f")?;
     if !p.operands.is_empty() {
         shell.builtin_error(call.name(), &[b"too many arguments"]);
         return Err(shell.too_many_arguments());

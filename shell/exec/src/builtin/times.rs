@@ -6,9 +6,7 @@ use crate::shell::Flow;
 
 /// CPU times of the shell and of its children (POSIX XCU times).
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    if let Err(r) = shell.options(call, "") {
-        return r;
-    }
+    shell.options(call, "")?;
     let t = box_sys::events::cpu_times();
     let show = |d: std::time::Duration| {
         format!("{}m{}.{:03}s", d.as_secs() / 60, d.as_secs() % 60, d.subsec_millis())

@@ -11,10 +11,7 @@ use crate::state::options::SetOpt;
 use crate::state::traps;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "lp") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "lp")?;
     if p.has(b'l') {
         let argv = [Rc::new(b"kill".to_vec()), Rc::new(b"-l".to_vec())];
         return super::kill::run(shell, &Call { argv: &argv, operands: &[] });
@@ -26,11 +23,11 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         // A lone operand, or a number first: back to the default.
         [one] if traps::parse(one).is_some() || one.as_slice() == b"-" => {
             if one.as_slice() == b"-" {
-                return shell.usage(call.name());
+                return Err(shell.usage(call.name()));
             }
             (None, p.operands)
         }
-        [_] => return shell.usage(call.name()),
+        [_] => return Err(shell.usage(call.name())),
         [first, rest @ ..] => match first.as_slice() {
             b"-" => (None, rest),
             t if !t.is_empty() && t.iter().all(u8::is_ascii_digit) => (None, p.operands),

@@ -68,10 +68,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         })
         .collect();
     let inner = Call { argv: &argv, operands: &[] };
-    let p = match shell.options(&inner, "afptP") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(&inner, "afptP")?;
     let how = if p.has(b't') {
         How::Kind
     } else if p.has(b'p') || p.has(b'P') {

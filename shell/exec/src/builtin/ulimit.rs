@@ -7,7 +7,7 @@ use sh_expand::Str;
 
 use super::Call;
 use crate::Shell;
-use crate::shell::Flow;
+use crate::shell::{Flow, Unwind};
 
 const NONE: u64 = u64::MAX;
 
@@ -55,7 +55,7 @@ struct Request<'r> {
 }
 
 /// Each letter may have a value: the rest of its word, or the next word. `None` after a message.
-fn parse(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<Request<'static>, Flow> {
+fn parse(shell: &mut Shell<'_>, call: &Call<'_>) -> Result<Request<'static>, Unwind> {
     let mut request = Request::default();
     let args = call.args();
     let mut i = 0;
@@ -115,10 +115,7 @@ fn line(resource: &Resource, value: u64) -> String {
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let request = match parse(shell, call) {
-        Ok(r) => r,
-        Err(flow) => return flow,
-    };
+    let request = parse(shell, call)?;
     let limits = |shell: &Shell<'_>, r: &Resource| {
         shell.state.ulimits().get(&r.letter).copied().unwrap_or((r.soft, r.hard))
     };

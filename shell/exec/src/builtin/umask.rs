@@ -69,10 +69,7 @@ fn apply(mask: u16, text: &[u8]) -> Option<u16> {
 }
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "pS") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "pS")?;
     let Some(mode) = p.operands.first() else {
         let mask = shell.state.umask;
         let text = if p.has(b'S') { symbolic(mask) } else { format!("{mask:04o}") };

@@ -7,16 +7,13 @@ use crate::Shell;
 use crate::shell::Flow;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "a") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "a")?;
     if p.has(b'a') {
         shell.state.aliases = Rc::default();
         return Ok(0);
     }
     if p.operands.is_empty() {
-        return shell.usage(call.name());
+        return Err(shell.usage(call.name()));
     }
     let mut status = 0;
     for a in p.operands {

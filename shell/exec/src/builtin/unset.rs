@@ -12,10 +12,7 @@ use crate::state::options::ShOpt;
 use crate::state::vars::{Dynamic, OUTERMOST, Slot, decimal};
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "fnv") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "fnv")?;
     if p.has(b'f') && p.has(b'v') {
         shell.builtin_error(
             call.name(),

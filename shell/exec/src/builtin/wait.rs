@@ -15,10 +15,7 @@ use crate::state::jobs::{Job, Jobs};
 use crate::state::vars::decimal;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    let p = match shell.options(call, "fnp:") {
-        Ok(p) => p,
-        Err(r) => return r,
-    };
+    let p = shell.options(call, "fnp:")?;
     shell.sync_output();
     if shell.state.jobs.is_foreign() {
         shell.state.jobs = Jobs::default();
