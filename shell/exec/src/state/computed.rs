@@ -2,8 +2,11 @@
 
 use std::time::Instant;
 
-/// Where `SECONDS` counts from.
-#[derive(Clone, Copy, Debug)]
+use serde::{Deserialize, Serialize};
+
+/// Where `SECONDS` counts from; another process is told what it has come to.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(from = "i64", into = "i64")]
 pub struct Seconds {
     started: Instant,
     /// What it began with, in seconds.
@@ -39,6 +42,18 @@ impl Seconds {
     /// It began with so many seconds.
     pub fn set_offset(&mut self, offset: i64) {
         self.offset = offset;
+    }
+}
+
+impl From<Seconds> for i64 {
+    fn from(seconds: Seconds) -> i64 {
+        seconds.value()
+    }
+}
+
+impl From<i64> for Seconds {
+    fn from(offset: i64) -> Seconds {
+        Seconds { offset, ..Seconds::begin() }
     }
 }
 

@@ -63,7 +63,8 @@ pub(crate) enum ExitTrap {
     Never,
 }
 
-/// What the contexts around a command come to.
+/// What the contexts around a command come to. A process that is spawned for the command receives it, but not what is
+/// skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Here {
     /// `set -e` does not act.
@@ -77,22 +78,28 @@ pub(crate) struct Here {
     /// A trap action runs, in this process or around the substitution that this is: `BASH_COMMAND` stays.
     pub action: bool,
     /// `$?` when the running trap action began.
+    #[serde(skip)]
     pub trap_status: Option<i32>,
     pub exit_trap: ExitTrap,
     /// How warnings name the command that evaluates an expression; empty in a word.
     #[serde(skip)]
     pub evaluator: &'static [u8],
     /// `command` runs a builtin.
+    #[serde(skip)]
     pub command_builtin: bool,
     /// The word that is expanded names a file for `<>`.
+    #[serde(skip)]
     pub both_ways: bool,
     /// The scope of the assignments before the builtin that runs.
+    #[serde(skip)]
     pub own_scope: Option<u32>,
     /// The traps whose actions run: none of them runs within itself.
+    #[serde(skip)]
     pub running: TrapSet,
     /// The command about to run is all that this subshell consists of.
     pub alone: bool,
     /// The simple command that comes next is all that this process is for: nobody needs what its redirections replace.
+    #[serde(skip)]
     pub is_all_of_process: bool,
     /// The subshells that `$BASH_SUBSHELL` leaves out: stages that are simple commands.
     pub hidden_subshells: u32,
@@ -198,46 +205,15 @@ impl Here {
 }
 
 impl Here {
-    /// What a process that is spawned for a command begins with.
+    /// What a process that is spawned for a command begins with, beside what is skipped.
     #[must_use]
     pub fn shipped(self) -> Here {
-        let Here {
-            condition,
-            loops,
-            depth,
-            exit_depth,
-            action,
-            exit_trap,
-            alone,
-            hidden_subshells,
-            hidden_here,
-            // The traps that run stay here.
-            running: _,
-            // Of the command under way.
-            trap_status: _,
-            evaluator: _,
-            command_builtin: _,
-            both_ways: _,
-            own_scope: _,
-            is_all_of_process: _,
-        } = self;
-        let exit_trap = match exit_trap {
+        let exit_trap = match self.exit_trap {
             // The redirections that it would run out of stay here.
             ExitTrap::Here | ExitTrap::Late { .. } => ExitTrap::Here,
             ExitTrap::Never => ExitTrap::Never,
         };
-        Here {
-            condition,
-            loops,
-            depth,
-            exit_depth,
-            action,
-            exit_trap,
-            alone,
-            hidden_subshells,
-            hidden_here,
-            ..Here::default()
-        }
+        Here { exit_trap, ..self }
     }
 }
 

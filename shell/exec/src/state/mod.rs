@@ -96,15 +96,19 @@ pub struct GetOpts {
     pub offset: usize,
 }
 
-/// What a subshell has a copy of.
-#[derive(Clone)]
+/// What a subshell has a copy of. A shell that is spawned for one receives it but for what is skipped.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct State {
     pub vars: Vars,
     pub functions: Rc<FastMap<Name, FunctionDef>>,
     pub aliases: Rc<BTreeMap<Vec<u8>, Rc<[u8]>>>,
     pub options: Options,
     pub traps: Traps,
+    /// Children are each process's own.
+    #[serde(skip)]
     pub jobs: Jobs,
+    /// Descriptors travel as descriptors.
+    #[serde(skip)]
     pub fds: FdTable,
     pub dirs: Dirs,
     pub params: Params,
@@ -118,6 +122,8 @@ pub struct State {
     pub line: u32,
     pub ids: Ids,
     pub seconds: Seconds,
+    /// Each process has its own.
+    #[serde(skip)]
     pub random: Random,
     pub getopts: GetOpts,
     pub umask: u16,
@@ -127,7 +133,8 @@ pub struct State {
     pub command: CommandText,
     /// What `ulimit` set: soft and hard limit by letter.
     ulimits: Rc<BTreeMap<u8, (u64, u64)>>,
-    /// What `complete` was told, by command.
+    /// What `complete` was told, by command; nobody asks for it in a spawned shell.
+    #[serde(skip)]
     completions: Rc<BTreeMap<Vec<u8>, Spec>>,
 }
 

@@ -1,5 +1,6 @@
 //! Shell options: `set -o` names (bash manual 4.3.1) and `shopt` names (4.3.2).
 
+use serde::{Deserialize, Serialize};
 use sh_expand::ExpandOptions;
 
 macro_rules! names {
@@ -80,7 +81,8 @@ pub enum CommandSource {
 }
 
 /// All options of a shell; small and copied whole.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "(u32, u64, bool)", into = "(u32, u64, bool)")]
 pub struct Options {
     set: u32,
     shopt: u64,
@@ -122,6 +124,24 @@ impl Default for Options {
         }
         o.sync();
         o
+    }
+}
+
+/// What a spawned shell gets.
+impl From<Options> for (u32, u64, bool) {
+    fn from(options: Options) -> Self {
+        (options.set, options.shopt, options.is_command_string())
+    }
+}
+
+impl From<(u32, u64, bool)> for Options {
+    fn from((set, shopt, is_command_string): (u32, u64, bool)) -> Options {
+        let mut options = Options::default();
+        if is_command_string {
+            options.source = CommandSource::String;
+        }
+        options.set_bits(set, shopt);
+        options
     }
 }
 
@@ -219,19 +239,6 @@ impl Options {
     pub fn set_bits(&mut self, set: u32, shopt: u64) {
         (self.set, self.shopt) = (set, shopt);
         self.sync();
-    }
-
-    /// What a spawned shell gets.
-    pub fn shipped(&self) -> (u32, u64, bool) {
-        (self.set, self.shopt, self.is_command_string())
-    }
-
-    /// Takes that over.
-    pub fn take_shipped(&mut self, (set, shopt, is_command_string): (u32, u64, bool)) {
-        if is_command_string {
-            self.source = CommandSource::String;
-        }
-        self.set_bits(set, shopt);
     }
 
     fn sync(&mut self) {
