@@ -43,6 +43,23 @@ pub struct Attributes {
 }
 
 impl Attributes {
+    /// The letters of `declare`'s options, in the order bash lists them.
+    pub fn letters(self) -> Vec<u8> {
+        let all = [
+            (self.indexed, b'a'),
+            (self.assoc, b'A'),
+            (self.integer, b'i'),
+            (self.nameref, b'n'),
+            (self.readonly, b'r'),
+            (self.trace, b't'),
+            (self.export, b'x'),
+            (self.capitalize, b'c'),
+            (self.lowercase, b'l'),
+            (self.uppercase, b'u'),
+        ];
+        all.iter().filter(|(set, _)| *set).map(|&(_, letter)| letter).collect()
+    }
+
     /// The attributes of both.
     pub fn with(self, other: Attributes) -> Attributes {
         Attributes {

@@ -403,6 +403,29 @@ pub enum CondOp {
     SameFile,
 }
 
+impl CondOp {
+    /// As it is written.
+    pub fn spelling(self) -> &'static [u8] {
+        match self {
+            CondOp::Match => b"==",
+            CondOp::MatchPosix => b"=",
+            CondOp::NotMatch => b"!=",
+            CondOp::Regex => b"=~",
+            CondOp::Before => b"<",
+            CondOp::After => b">",
+            CondOp::Eq => b"-eq",
+            CondOp::Ne => b"-ne",
+            CondOp::Lt => b"-lt",
+            CondOp::Le => b"-le",
+            CondOp::Gt => b"-gt",
+            CondOp::Ge => b"-ge",
+            CondOp::NewerThan => b"-nt",
+            CondOp::OlderThan => b"-ot",
+            CondOp::SameFile => b"-ef",
+        }
+    }
+}
+
 /// A word: the unit that expansions turn into zero or more fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Word {

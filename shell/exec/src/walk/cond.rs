@@ -114,7 +114,7 @@ impl Shell<'_> {
             CondOp::Match | CondOp::MatchPosix | CondOp::NotMatch => {
                 let pattern = if self.tracing() {
                     let (pattern, text) = sh_expand::expand_pattern_traced(self, right)?;
-                    self.trace_cond(inverted, &[&l, op_name(op), &text]);
+                    self.trace_cond(inverted, &[&l, op.spelling(), &text]);
                     pattern
                 } else {
                     sh_expand::expand_pattern(self, right)?
@@ -134,7 +134,7 @@ impl Shell<'_> {
             _ => {
                 let r = expand(self, right)?;
                 if self.tracing() {
-                    self.trace_cond(inverted, &[&l, op_name(op), &r]);
+                    self.trace_cond(inverted, &[&l, op.spelling(), &r]);
                 }
                 self.compare(op, &l, &r)
             }
@@ -319,26 +319,6 @@ fn positional(text: &[u8]) -> Option<u64> {
     }
     let n: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
     (!negative || n == 0).then_some(n)
-}
-
-fn op_name(op: CondOp) -> &'static [u8] {
-    match op {
-        CondOp::Match => b"==",
-        CondOp::MatchPosix => b"=",
-        CondOp::NotMatch => b"!=",
-        CondOp::Regex => b"=~",
-        CondOp::Before => b"<",
-        CondOp::After => b">",
-        CondOp::Eq => b"-eq",
-        CondOp::Ne => b"-ne",
-        CondOp::Lt => b"-lt",
-        CondOp::Le => b"-le",
-        CondOp::Gt => b"-gt",
-        CondOp::Ge => b"-ge",
-        CondOp::NewerThan => b"-nt",
-        CondOp::OlderThan => b"-ot",
-        CondOp::SameFile => b"-ef",
-    }
 }
 
 /// The regular expression used last. It is kept compiled, since a loop mostly uses one.

@@ -8,6 +8,7 @@ use crate::attributed::str_of;
 use crate::env::Env;
 use crate::pattern::{case_pattern, operator_pattern};
 use crate::value::Str;
+use box_text::glob::Pattern;
 
 /// Removes a matching prefix from each value.
 pub(super) fn remove_prefix(
@@ -16,14 +17,9 @@ pub(super) fn remove_prefix(
     word: &Word,
     longest: bool,
 ) -> Result<Content> {
+    let find = if longest { Pattern::longest_prefix } else { Pattern::shortest_prefix };
     let pattern = operator_pattern(env, word)?;
-    content.map(|text| {
-        let end = match longest {
-            true => pattern.longest_prefix(&text),
-            false => pattern.shortest_prefix(&text),
-        };
-        Ok(kept(text, |text| end.map(|end| &text[end..])))
-    })
+    content.map(|text| Ok(kept(text, |text| find(&pattern, text).map(|end| &text[end..]))))
 }
 
 /// Removes a matching suffix from each value.
@@ -33,14 +29,9 @@ pub(super) fn remove_suffix(
     word: &Word,
     longest: bool,
 ) -> Result<Content> {
+    let find = if longest { Pattern::longest_suffix } else { Pattern::shortest_suffix };
     let pattern = operator_pattern(env, word)?;
-    content.map(|text| {
-        let start = match longest {
-            true => pattern.longest_suffix(&text),
-            false => pattern.shortest_suffix(&text),
-        };
-        Ok(kept(text, |text| start.map(|start| &text[..start])))
-    })
+    content.map(|text| Ok(kept(text, |text| find(&pattern, text).map(|start| &text[..start]))))
 }
 
 /// What is left of a value, which is the value itself if that is all.

@@ -7,7 +7,7 @@ use super::target::{Content, Part, Target};
 use super::{Result, edit};
 use crate::attributed::str_of;
 use crate::env::Env;
-use crate::value::{Attributes, Str, Value};
+use crate::value::{Str, Value};
 
 /// What the operator `op` makes of a parameter or of its value.
 pub(super) fn transform(
@@ -32,27 +32,10 @@ pub(super) fn transform(
     }
 }
 
-/// Letters of the attributes, in the order bash lists them.
-fn flags(attributes: Attributes) -> Vec<u8> {
-    let all = [
-        (attributes.indexed, b'a'),
-        (attributes.assoc, b'A'),
-        (attributes.integer, b'i'),
-        (attributes.nameref, b'n'),
-        (attributes.readonly, b'r'),
-        (attributes.trace, b't'),
-        (attributes.export, b'x'),
-        (attributes.capitalize, b'c'),
-        (attributes.lowercase, b'l'),
-        (attributes.uppercase, b'u'),
-    ];
-    all.iter().filter(|(set, _)| *set).map(|&(_, letter)| letter).collect()
-}
-
 fn variable_flags(env: &dyn Env, target: &Target<'_>) -> Vec<u8> {
     match target {
-        Target::Variable { name, .. } => flags(env.attributes(name)),
-        Target::Name(name) => flags(env.attributes(name)),
+        Target::Variable { name, .. } => env.attributes(name).letters(),
+        Target::Name(name) => env.attributes(name).letters(),
         _ => Vec::new(),
     }
 }
@@ -164,7 +147,7 @@ fn assignment(env: &mut dyn Env, target: &Target<'_>, content: Content) -> Conte
     // Of a global variable behind a local one the environment's name begins with a mark.
     let mark = name.iter().take_while(|b| b.is_ascii_control()).count();
     let shown = &name[mark..];
-    let letters = flags(env.attributes(name));
+    let letters = env.attributes(name).letters();
     let value = match part {
         Part::All { .. } => env.get(name),
         _ => match content {

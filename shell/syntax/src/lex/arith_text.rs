@@ -121,13 +121,7 @@ impl Machine<'_, '_> {
         let in_braces = matches!(end, End::ColonOrBrace | End::Brace) && !self.mode.heredoc;
         let mut s = Scan { end, in_braces, bare, ..Scan::default() };
         let raw_end = loop {
-            let run =
-                self.rest().iter().position(|&c| STOP[c as usize]).unwrap_or(self.rest().len());
-            if run > 0 {
-                let pos = self.pos;
-                b.quoted(self.src.get(pos..pos + run).unwrap_or_default());
-                self.pos += run;
-            }
+            b.quoted_run(self.run(|c| STOP[c as usize]));
             let Some(c) = self.peek() else {
                 match s.closer() {
                     None => break self.pos,

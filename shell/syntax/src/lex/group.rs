@@ -1,6 +1,6 @@
 //! Groups in parentheses: those of extended patterns and of regular expressions.
 
-use super::table::{self, BREAK, QUOTE, is};
+use super::table::{BREAK, QUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
 
@@ -12,12 +12,7 @@ impl Machine<'_, '_> {
         let line = self.line;
         let mut depth = 0usize;
         loop {
-            let run = table::run_without(self.rest(), BREAK | QUOTE);
-            if run > 0 {
-                let pos = self.pos;
-                b.literal(self.src.get(pos..pos + run).unwrap_or_default());
-                self.pos += run;
-            }
+            b.literal(self.run(|c| is(c, BREAK | QUOTE)));
             let Some(c) = self.peek() else { return Err(self.unclosed(b')', line)) };
             match c {
                 b'(' => depth += 1,

@@ -203,6 +203,25 @@ impl Machine<'_, '_> {
         self.st.src.get(self.st.pos..).unwrap_or_default()
     }
 
+    /// Passes over text up to a byte that means something, which no newline is.
+    #[inline]
+    pub fn run(&mut self, stop: impl Fn(u8) -> bool) -> &[u8] {
+        let start = self.pos;
+        let rest = self.rest();
+        self.pos += rest.iter().position(|&c| stop(c)).unwrap_or(rest.len());
+        self.src.get(start..self.pos).unwrap_or_default()
+    }
+
+    /// The same over lines.
+    #[inline]
+    pub fn run_of_lines(&mut self, stop: impl Fn(u8) -> bool) -> &[u8] {
+        let start = self.pos;
+        let rest = self.rest();
+        let length = rest.iter().position(|&c| stop(c)).unwrap_or(rest.len());
+        self.advance_to(start + length);
+        self.src.get(start..start + length).unwrap_or_default()
+    }
+
     /// Moves on to `pos`, counting newlines.
     pub fn advance_to(&mut self, pos: usize) {
         let from = self.pos.min(pos);

@@ -44,16 +44,7 @@ impl Machine<'_, '_> {
     fn plain_operand(&mut self, b: &mut Builder, stop: Stop) -> Res<()> {
         let line = self.line;
         loop {
-            let run = self
-                .rest()
-                .iter()
-                .position(|&c| is(c, QUOTE) || matches!(c, b'}' | b'/' | b'\n' | b'<' | b'>'))
-                .unwrap_or(self.rest().len());
-            if run > 0 {
-                let pos = self.pos;
-                b.literal(self.src.get(pos..pos + run).unwrap_or_default());
-                self.pos += run;
-            }
+            b.literal(self.run(|c| is(c, QUOTE) || b"}/\n<>".contains(&c)));
             let Some(c) = self.peek() else { return Err(self.unclosed(b'}', line)) };
             match c {
                 b'}' => return Ok(()),
@@ -88,16 +79,7 @@ impl Machine<'_, '_> {
     fn quoted_operand(&mut self, b: &mut Builder) -> Res<()> {
         let line = self.line;
         loop {
-            let run = self
-                .rest()
-                .iter()
-                .position(|&c| is(c, DQUOTE) || matches!(c, b'}' | b'\'' | b'\n' | b'<' | b'>'))
-                .unwrap_or(self.rest().len());
-            if run > 0 {
-                let pos = self.pos;
-                b.quoted(self.src.get(pos..pos + run).unwrap_or_default());
-                self.pos += run;
-            }
+            b.quoted_run(self.run(|c| is(c, DQUOTE) || b"}'\n<>".contains(&c)));
             let Some(c) = self.peek() else { return Err(self.unclosed(b'}', line)) };
             match c {
                 b'}' => return Ok(()),
@@ -204,13 +186,7 @@ impl Machine<'_, '_> {
     /// All of the text between single quotes in a quoted operand, where only the quotes themselves are text.
     pub fn text_in_quotes(&mut self, b: &mut Builder) -> Res<()> {
         loop {
-            let special = |c: &u8| is(*c, DQUOTE);
-            let run = self.rest().iter().position(special).unwrap_or(self.rest().len());
-            if run > 0 {
-                let pos = self.pos;
-                b.quoted(self.src.get(pos..pos + run).unwrap_or_default());
-                self.advance_to(pos + run);
-            }
+            b.quoted_run(self.run_of_lines(|c| is(c, DQUOTE)));
             match self.peek() {
                 None => return Ok(()),
                 // Its quotes go as those around single quotes do: `"${x+'"$y"'}"`.

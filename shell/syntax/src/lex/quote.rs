@@ -2,7 +2,7 @@
 
 use box_text::escape::{ansi_c, single_quote};
 
-use super::table::{self, DQUOTE, is};
+use super::table::{DQUOTE, is};
 use super::word::Builder;
 use super::{Machine, Res};
 use crate::ast::WordPart;
@@ -100,12 +100,7 @@ impl Machine<'_, '_> {
     /// The text of double quotes up to the one that closes them.
     fn up_to_quote(&mut self, b: &mut Builder, nested: bool, line: u32) -> Res<()> {
         loop {
-            let run = table::run_without(self.rest(), DQUOTE);
-            if run > 0 {
-                let pos = self.pos;
-                b.quoted(self.src.get(pos..pos + run).unwrap_or_default());
-                self.advance_to(pos + run);
-            }
+            b.quoted_run(self.run_of_lines(|c| is(c, DQUOTE)));
             match self.peek() {
                 None => return Err(self.unclosed(b'"', line)),
                 Some(b'"') => {

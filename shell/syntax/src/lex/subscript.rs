@@ -45,18 +45,7 @@ impl Machine<'_, '_> {
         let mut depth = 0usize;
         let end;
         loop {
-            let run = self
-                .rest()
-                .iter()
-                .position(|&c| {
-                    is(c, QUOTE) || matches!(c, b'[' | b']' | b'}' | b'<' | b'>' | b'\n')
-                })
-                .unwrap_or(self.rest().len());
-            if run > 0 {
-                let pos = self.pos;
-                b.literal(self.src.get(pos..pos + run).unwrap_or_default());
-                self.pos += run;
-            }
+            b.literal(self.run(|c| is(c, QUOTE) || b"[]}<>\n".contains(&c)));
             let Some(c) = self.peek() else {
                 if closed {
                     return Ok(None);

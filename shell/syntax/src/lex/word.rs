@@ -45,6 +45,14 @@ impl Builder {
         self.text(Kind::Quoted, bytes);
     }
 
+    /// Text within quotes, if there is any.
+    #[inline]
+    pub fn quoted_run(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.quoted(bytes);
+        }
+    }
+
     /// An expansion, or another part that is no text.
     pub fn part(&mut self, part: WordPart) {
         self.flush();
@@ -112,12 +120,7 @@ impl Machine<'_, '_> {
     /// Adds the parts up to the end of the word.
     pub fn word_parts(&mut self, b: &mut Builder, ctx: Ctx, keep_until: usize) -> Res<()> {
         loop {
-            let run = table::run_without(self.rest(), BREAK | QUOTE);
-            if run > 0 {
-                let pos = self.pos;
-                b.literal(self.src.get(pos..pos + run).unwrap_or_default());
-                self.pos += run;
-            }
+            b.literal(self.run(|c| is(c, BREAK | QUOTE)));
             let Some(c) = self.peek() else { return Ok(()) };
             if is(c, BREAK) {
                 match c {

@@ -1,5 +1,6 @@
 //! Lists (POSIX XCU 2.9.3; bash manual 3.2.4).
 
+use super::simple::is_redirect;
 use crate::ast::{AndOr, Connector, Item, List};
 use crate::lex::token::{Ctx, Kw, Tk};
 use crate::lex::{Machine, Res};
@@ -95,19 +96,8 @@ impl Machine<'_, '_> {
 /// Whether a command, or a pipeline's `!` or `time`, may start with `kind`.
 pub(super) fn starts_command(kind: Tk) -> bool {
     match kind {
-        Tk::Word | Tk::IoNumber(_) | Tk::IoVar | Tk::LParen => true,
-        Tk::Less
-        | Tk::Great
-        | Tk::LessLess
-        | Tk::LessLessDash
-        | Tk::LessLessLess
-        | Tk::GreatGreat
-        | Tk::LessAmp
-        | Tk::GreatAmp
-        | Tk::LessGreat
-        | Tk::GreatPipe
-        | Tk::AmpGreat
-        | Tk::AmpGreatGreat => true,
+        Tk::Word | Tk::LParen => true,
+        kind if is_redirect(kind) => true,
         Tk::Kw(kw) => !matches!(
             kw,
             Kw::Do | Kw::Done | Kw::Elif | Kw::Else | Kw::Esac | Kw::Fi | Kw::Then | Kw::RBrace

@@ -231,13 +231,7 @@ impl Machine<'_, '_> {
     /// Text as if within double quotes, `"` being ordinary, up to the end of the input.
     pub(crate) fn dquoted_text(&mut self, b: &mut Builder) -> Res<()> {
         loop {
-            let special = |c: &u8| is(*c, DQUOTE) && *c != b'"';
-            let run = self.rest().iter().position(special).unwrap_or(self.rest().len());
-            if run > 0 {
-                let pos = self.pos;
-                b.quoted(self.src.get(pos..pos + run).unwrap_or_default());
-                self.advance_to(pos + run);
-            }
+            b.quoted_run(self.run_of_lines(|c| is(c, DQUOTE) && c != b'"'));
             let Some(c) = self.peek() else { return Ok(()) };
             self.dquote_special(b, c, false)?;
         }

@@ -1,7 +1,7 @@
 //! `[[ ]]` expressions.
 
 use super::Printer;
-use crate::ast::{Cond, CondOp};
+use crate::ast::Cond;
 
 impl Printer<'_> {
     pub(super) fn cond(&mut self, cond: &Cond) {
@@ -32,7 +32,7 @@ impl Printer<'_> {
             Cond::Binary(op, a, b) => {
                 self.put(&a.raw);
                 self.put(b" ");
-                self.put(spelling(*op));
+                self.put(op.spelling());
                 self.put(b" ");
                 self.put(&b.raw);
             }
@@ -46,25 +46,5 @@ impl Printer<'_> {
         self.put(b"( ");
         self.cond(cond);
         self.put(b" )");
-    }
-}
-
-fn spelling(op: CondOp) -> &'static [u8] {
-    match op {
-        CondOp::Match => b"==",
-        CondOp::MatchPosix => b"=",
-        CondOp::NotMatch => b"!=",
-        CondOp::Regex => b"=~",
-        CondOp::Before => b"<",
-        CondOp::After => b">",
-        CondOp::Eq => b"-eq",
-        CondOp::Ne => b"-ne",
-        CondOp::Lt => b"-lt",
-        CondOp::Le => b"-le",
-        CondOp::Gt => b"-gt",
-        CondOp::Ge => b"-ge",
-        CondOp::NewerThan => b"-nt",
-        CondOp::OlderThan => b"-ot",
-        CondOp::SameFile => b"-ef",
     }
 }

@@ -12,27 +12,9 @@ use crate::state::vars::{Slot, Var};
 pub fn flags(a: Attributes, value: Option<&Value>) -> Vec<u8> {
     let assoc = a.assoc || matches!(value, Some(Value::Assoc(_)));
     let indexed = !assoc && (a.indexed || matches!(value, Some(Value::Indexed(_))));
-    let mut out = vec![b'-'];
-    for (on, letter) in [
-        (indexed, b'a'),
-        (assoc, b'A'),
-        (a.integer, b'i'),
-        (a.nameref, b'n'),
-        (a.readonly, b'r'),
-        (a.trace, b't'),
-        (a.export, b'x'),
-        (a.capitalize, b'c'),
-        (a.lowercase, b'l'),
-        (a.uppercase, b'u'),
-    ] {
-        if on {
-            out.push(letter);
-        }
-    }
-    if out.len() == 1 {
-        out.push(b'-');
-    }
-    out
+    let letters = Attributes { indexed, assoc, ..a }.letters();
+    let shown: &[u8] = if letters.is_empty() { b"-" } else { &letters };
+    [b"-", shown].concat()
 }
 
 /// A key of an associative array as it stands between brackets.
