@@ -73,32 +73,32 @@ impl Shell<'_> {
 
     fn redirect_one(&mut self, r: &Redirect, saved: &mut Saved) -> Result<(), Failure> {
         use RedirectOp as Op;
-        let word = match &r.target {
-            RedirectTarget::HereDoc(doc) => {
-                let body = match sh_expand::expand_heredoc(self, doc) {
-                    Ok(b) => b,
-                    // A command in it that does not parse was reported: only this command fails.
-                    Err(e) if *e.cause == Cause::Told(Reach::Command) => {
-                        return Err(None);
-                    }
-                    Err(e) => return Err(Some(self.expansion_failed(e))),
-                };
-                let fd = self.number(r, 0)?;
-                self.put(r, fd, Some(Desc::Memory(Rc::new(Memory::new(body)))), saved);
-                return Ok(());
+        let here = match &r.target {
+            RedirectTarget::HereDoc(doc) => sh_expand::expand_heredoc(self, doc),
+            RedirectTarget::Word(word) if r.op == Op::HereString => {
+                sh_expand::expand_assignment_value(self, word).map(|mut text| {
+                    Rc::make_mut(&mut text).push(b'\n');
+                    text
+                })
             }
-            RedirectTarget::Word(w) => w,
+            RedirectTarget::Word(word) => return self.redirect_to(r, word, saved),
         };
-        if r.op == Op::HereString {
-            let mut text = match sh_expand::expand_assignment_value(self, word) {
-                Ok(t) => t,
-                Err(e) => return Err(Some(self.expansion_failed(e))),
-            };
-            Rc::make_mut(&mut text).push(b'\n');
-            let fd = self.number(r, 0)?;
-            self.put(r, fd, Some(Desc::Memory(Rc::new(Memory::new(text)))), saved);
-            return Ok(());
-        }
+        let body = match here {
+            Ok(body) => body,
+            // A command in a here-document that does not parse was reported: only this command fails.
+            Err(e) if r.op != Op::HereString && *e.cause == Cause::Told(Reach::Command) => {
+                return Err(None);
+            }
+            Err(e) => return Err(Some(self.expansion_failed(e))),
+        };
+        let fd = self.number(r, 0)?;
+        self.put(r, fd, Some(Desc::Memory(Rc::new(Memory::new(body)))), saved);
+        Ok(())
+    }
+
+    /// A redirection to what a word names.
+    fn redirect_to(&mut self, r: &Redirect, word: &Word, saved: &mut Saved) -> Result<(), Failure> {
+        use RedirectOp as Op;
         let context = Context::Redirection { both_ways: r.op == Op::ReadWrite };
         let expanded = self.within(context, |s| sh_expand::expand_redirect_target(s, word));
         let text = match expanded {

@@ -60,14 +60,8 @@ impl Shell<'_> {
     }
 
     pub(crate) fn trace_command(&mut self, argv: &[Str]) {
-        let mut text = Vec::new();
-        for (i, a) in argv.iter().enumerate() {
-            if i > 0 {
-                text.push(b' ');
-            }
-            text.extend_from_slice(&trace_quote(a));
-        }
-        self.trace_text(&text);
+        let words: Vec<Vec<u8>> = argv.iter().map(trace_quote).collect();
+        self.trace_text(&words.join(&b' '));
     }
 
     /// `name=value` as traced; the source text where there is no single value.

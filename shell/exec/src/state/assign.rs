@@ -176,19 +176,12 @@ impl Shell<'_> {
                 false => self.converted(a, value)?,
             };
             let Some(v) = self.state.vars.get_mut(name) else { return Ok(()) };
+            if a.indexed || a.assoc {
+                make_array(v, a.assoc);
+            }
             match &mut v.slot {
                 Slot::Indexed(array) => Rc::make_mut(array).set(0, value),
                 Slot::Assoc(array) => Rc::make_mut(array).set(b"0", value),
-                slot if a.indexed => {
-                    let mut array = IndexedArray::new();
-                    array.set(0, value);
-                    *slot = Slot::Indexed(Rc::new(array));
-                }
-                slot if a.assoc => {
-                    let mut array = AssocArray::new();
-                    array.set(b"0", value);
-                    *slot = Slot::Assoc(Rc::new(array));
-                }
                 slot => *slot = Slot::Scalar(value),
             }
             if allexport {

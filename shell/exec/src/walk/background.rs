@@ -373,9 +373,7 @@ impl Shell<'_> {
         let second = self.state.fds.free_from(first + 1).unwrap_or(first + 1);
         self.state.fds.set(second, Some(desc(our_out)));
         let array = [first, second].iter().map(|n| Rc::new(decimal(i64::from(*n)))).collect();
-        if let Err(e) = self.set_array(&name, array) {
-            return Err(self.expansion_failed(e));
-        }
+        self.set_array(&name, array).map_err(|e| self.expansion_failed(e))?;
         let pid = self.state.ids.last_background.unwrap_or(0);
         self.set_quietly(&[name.as_slice(), b"_PID"].concat(), &decimal(i64::from(pid)));
         Ok(0)

@@ -29,9 +29,7 @@ impl Shell<'_> {
         for a in list {
             if a.subscript.is_some() {
                 // Its name is followed all the same.
-                if let Err(e) = self.follow(&a.name).map(drop) {
-                    return Err(self.expansion_failed(e));
-                }
+                self.follow(&a.name).map(drop).map_err(|e| self.expansion_failed(e))?;
                 let value = match &a.value {
                     AssignValue::Scalar(word) => word.raw.len() + 1,
                     AssignValue::Array(_) => 0,
@@ -69,10 +67,7 @@ impl Shell<'_> {
             AssignValue::Scalar(word) => sh_expand::expand_assignment_value(self, word),
             AssignValue::Array(elements) => self.compound_text(elements),
         };
-        let value = match value {
-            Ok(v) => v,
-            Err(e) => return Err(self.expansion_failed(e)),
-        };
+        let value = value.map_err(|e| self.expansion_failed(e))?;
         let traced = (self.tracing() && !a.append).then(|| value.clone());
         self.declare_temporary(&name, a.append);
         let done = match a.append {
@@ -83,9 +78,7 @@ impl Shell<'_> {
         (attrs.integer, attrs.lowercase) = (false, false);
         (attrs.uppercase, attrs.capitalize) = (false, false);
         self.state.vars.touch_env();
-        if let Err(e) = done {
-            return Err(self.assignment_failed(e));
-        }
+        done.map_err(|e| self.assignment_failed(e))?;
         if self.tracing() {
             // Of `a+=x` the sum.
             let sum = || self.state.vars.get(&name).and_then(Var::text).unwrap_or_default();

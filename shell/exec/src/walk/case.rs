@@ -17,10 +17,8 @@ impl Shell<'_> {
             let text = [b"case ", &*doubled(&k.subject.raw), b" in"].concat();
             self.trace_text(&text);
         }
-        let subject = match sh_expand::expand_single(self, &k.subject) {
-            Ok(s) => s,
-            Err(e) => return Err(self.expansion_failed(e)),
-        };
+        let subject =
+            sh_expand::expand_single(self, &k.subject).map_err(|e| self.expansion_failed(e))?;
         let mut status = 0;
         let mut fall_through = false;
         for arm in &k.arms {

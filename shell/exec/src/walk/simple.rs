@@ -131,9 +131,7 @@ impl Shell<'_> {
                 }
                 CommandWord::Assignment(a) => self.expand_operand(a, &mut out, &mut late),
             };
-            if let Err(e) = r {
-                return Err(self.expansion_failed(e));
-            }
+            r.map_err(|e| self.expansion_failed(e))?;
         }
         match late.finish(self, &mut out.argv) {
             Ok(moved) => {
@@ -199,9 +197,7 @@ impl Shell<'_> {
     /// A command without a command word: assignments stay, redirections are tried.
     fn assignments_only(&mut self, s: &SimpleCommand, c: &Command) -> Flow {
         for a in &s.assignments {
-            if let Err(e) = self.assign(a) {
-                return Err(self.assignment_failed(e));
-            }
+            self.assign(a).map_err(|e| self.assignment_failed(e))?;
         }
         self.state.last_arg = Str::default();
         if c.redirects.iter().any(|r| matches!(r.fd, RedirectFd::Var { .. })) {
