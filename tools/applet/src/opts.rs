@@ -12,17 +12,15 @@
 //!     Lines,
 //!     Quiet,
 //! }
-//! const SPEC: Spec<Flag> = Spec {
-//!     usage: "[OPTION]... [FILE]...",
-//!     about: "Print the first lines of each FILE.",
-//!     options: &[
+//! const SPEC: Spec<Flag> = Spec::new(
+//!     "[OPTION]... [FILE]...",
+//!     "Print the first lines of each FILE.",
+//!     &[
 //!         Opt::new(Flag::Lines, 'n', "lines").takes("NUM", "print the first NUM lines"),
 //!         Opt::new(Flag::Quiet, 'q', "quiet").says("never print headers"),
 //!         Opt::long(Flag::Quiet, "silent").says("the same"),
 //!     ],
-//!     after: "",
-//!     posix_order: false,
-//! };
+//! );
 //! let args = [b"--sil".to_vec(), b"-n3".to_vec(), b"f".to_vec()];
 //! let parsed = SPEC.parse(&args).unwrap();
 //! assert!(parsed.has(Flag::Quiet));
@@ -106,17 +104,33 @@ impl<I: Copy> Opt<I> {
 pub struct Spec<I: 'static = ()> {
     /// What follows the name in the usage line.
     pub usage: &'static str,
-    /// What it does, a sentence or a paragraph.
-    pub about: &'static str,
-    /// Every way to write an option, in the order of `--help`.
-    pub options: &'static [Opt<I>],
-    /// Text after the options in `--help`.
-    pub after: &'static str,
-    /// Options end at the first operand (POSIX guideline 9; `env`, `xargs`, `timeout`).
-    pub posix_order: bool,
+    about: &'static str,
+    options: &'static [Opt<I>],
+    after: &'static str,
+    posix_order: bool,
 }
 
 impl<I: Copy + PartialEq> Spec<I> {
+    /// A command line: what follows the name in the usage line, what the applet does (a sentence or a paragraph), and
+    /// every way to write an option, in the order of `--help`. Options may stand behind operands.
+    pub const fn new(
+        usage: &'static str,
+        about: &'static str,
+        options: &'static [Opt<I>],
+    ) -> Spec<I> {
+        Spec { usage, about, options, after: "", posix_order: false }
+    }
+
+    /// The same with a text behind the options in `--help`.
+    pub const fn after(self, after: &'static str) -> Spec<I> {
+        Spec { after, ..self }
+    }
+
+    /// The same, but options end at the first operand (POSIX guideline 9; `env`, `xargs`, `timeout`).
+    pub const fn posix_order(self) -> Spec<I> {
+        Spec { posix_order: true, ..self }
+    }
+
     /// Parses `args` (without `argv[0]`).
     pub fn parse(&self, args: &[Vec<u8>]) -> Result<Parsed<I>, UsageError> {
         let same = |a: usize, b: usize| self.options[a].id == self.options[b].id;

@@ -40,10 +40,10 @@ pub enum Flag {
 }
 
 /// The options, once.
-pub const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... 'PROGRAM' [FILE]...\n   or: awk [OPTION]... -f PROGFILE [FILE]...",
-    about: "Scan FILEs for patterns and act on their records (POSIX awk with gawk's extensions).",
-    options: &[
+pub const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... 'PROGRAM' [FILE]...\n   or: awk [OPTION]... -f PROGFILE [FILE]...",
+    "Scan FILEs for patterns and act on their records (POSIX awk with gawk's extensions).",
+    &[
         Opt::new(Flag::File, 'f', "file").takes("PROGFILE", "read the program from PROGFILE"),
         Opt::new(Flag::FieldSeparator, 'F', "field-separator")
             .takes("FS", "set the field separator"),
@@ -77,9 +77,9 @@ pub const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Load, 'l', "load")
             .takes("LIBRARY", "accepted for libraries that are built in"),
     ],
-    after: "The first operand is the program unless -f or -e is given.",
-    posix_order: true,
-};
+)
+.after("The first operand is the program unless -f or -e is given.")
+.posix_order();
 
 /// What the command line asks for.
 pub struct Job {

@@ -15,10 +15,10 @@ enum Flag {
     Quiet,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]",
-    about: "Compare two files byte by byte.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... FILE1 [FILE2 [SKIP1 [SKIP2]]]",
+    "Compare two files byte by byte.",
+    &[
         Opt::new(Flag::PrintBytes, 'b', "print-bytes").says("print differing bytes"),
         Opt::new(Flag::IgnoreInitial, 'i', "ignore-initial")
             .takes("SKIP", "skip first SKIP bytes of both inputs"),
@@ -28,9 +28,8 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Quiet, 's', "quiet").says("suppress all normal output"),
         Opt::long(Flag::Quiet, "silent").says("the same as --quiet"),
     ],
-    after: "If a FILE is '-' or missing, read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.",
-    posix_order: false,
-};
+)
+.after("If a FILE is '-' or missing, read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.");
 
 /// Runs `cmp`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {

@@ -29,10 +29,10 @@ enum Flag {
     Label,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... MYFILE OLDFILE YOURFILE",
-    about: "Compare three files line by line.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... MYFILE OLDFILE YOURFILE",
+    "Compare three files line by line.",
+    &[
         Opt::new(Flag::ShowAll, 'A', "show-all").says("output all changes, bracketing conflicts"),
         Opt::new(Flag::Ed, 'e', "ed").says("ed script of the changes from OLDFILE to YOURFILE"),
         Opt::new(Flag::ShowOverlap, 'E', "show-overlap").says("like -e, but bracket conflicts"),
@@ -51,9 +51,8 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Label, 'L', "label")
             .takes("LABEL", "use LABEL instead of a file's name, up to three times"),
     ],
-    after: "If a FILE is '-', read standard input.\nExit status is 0 if successful, 1 if conflicts, 2 if trouble.",
-    posix_order: false,
-};
+)
+.after("If a FILE is '-', read standard input.\nExit status is 0 if successful, 1 if conflicts, 2 if trouble.");
 
 /// Kinds of output, of which one can be asked for.
 const KINDS: &[Flag] = &[

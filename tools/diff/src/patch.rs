@@ -37,10 +37,10 @@ enum Flag {
     NoBackupIfMismatch,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [ORIGFILE [PATCHFILE]]",
-    about: "Apply a diff file to an original.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [ORIGFILE [PATCHFILE]]",
+    "Apply a diff file to an original.",
+    &[
         Opt::new(Flag::Strip, 'p', "strip")
             .takes("NUM", "strip NUM leading components from file names"),
         Opt::new(Flag::Input, 'i', "input")
@@ -70,9 +70,8 @@ const SPEC: Spec<Flag> = Spec {
         Opt::long(Flag::NoBackupIfMismatch, "no-backup-if-mismatch")
             .says("do not back up mismatches"),
     ],
-    after: "Exit status is 0 if all hunks apply, 1 if some cannot be applied, 2 if trouble.",
-    posix_order: false,
-};
+)
+.after("Exit status is 0 if all hunks apply, 1 if some cannot be applied, 2 if trouble.");
 
 /// One hunk: old lines against new lines, at a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

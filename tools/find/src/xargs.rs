@@ -50,10 +50,10 @@ enum Flag {
     Exit,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... COMMAND [INITIAL-ARGS]...",
-    about: "Run COMMAND with arguments INITIAL-ARGS and more arguments read from input.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... COMMAND [INITIAL-ARGS]...",
+    "Run COMMAND with arguments INITIAL-ARGS and more arguments read from input.",
+    &[
         Opt::new(Flag::Null, '0', "null").says("items are separated by a null, not whitespace;\n                              disables quote and backslash processing and\n                              logical EOF processing"),
         Opt::new(Flag::ArgFile, 'a', "arg-file").takes("FILE", "read arguments from FILE, not standard input"),
         Opt::new(Flag::Delimiter, 'd', "delimiter").takes("CHARACTER", "items in input stream are separated by CHARACTER, not by whitespace"),
@@ -74,9 +74,8 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Verbose, 't', "verbose").says("print commands before executing them"),
         Opt::new(Flag::Exit, 'x', "exit").says("exit if the size (see -s) is exceeded"),
     ],
-    after: "",
-    posix_order: true,
-};
+)
+.posix_order();
 
 /// What the options come to.
 struct Config {

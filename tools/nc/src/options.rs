@@ -23,10 +23,10 @@ pub(crate) enum Flag {
     Scan,
 }
 
-pub(crate) const SPEC: Spec<Flag> = Spec {
-    usage: "[-46dNnuvz] [-q SECONDS] [-w SECONDS] HOST PORT[-PORT]\n  or:  nc -l [-46dkNnuv] [-w SECONDS] [HOST] PORT",
-    about: "Copy standard input to a connection and what comes from it to standard output. There are\nthe ports of this session on localhost, 127.0.0.0/8 and ::1, and no others.",
-    options: &[
+pub(crate) const SPEC: Spec<Flag> = Spec::new(
+    "[-46dNnuvz] [-q SECONDS] [-w SECONDS] HOST PORT[-PORT]\n  or:  nc -l [-46dkNnuv] [-w SECONDS] [HOST] PORT",
+    "Copy standard input to a connection and what comes from it to standard output. There are\nthe ports of this session on localhost, 127.0.0.0/8 and ::1, and no others.",
+    &[
         Opt::new(Flag::V4, '4', "").says("use IPv4 only"),
         Opt::new(Flag::V6, '6', "").says("use IPv6 only"),
         Opt::new(Flag::NoInput, 'd', "").says("do not read standard input"),
@@ -44,9 +44,8 @@ pub(crate) const SPEC: Spec<Flag> = Spec {
             .takes("SECONDS", "give up a connect, or an idle connection, after that long"),
         Opt::new(Flag::Scan, 'z', "").says("only see whether somebody listens"),
     ],
-    after: "Exit status: 0 if all went well, 1 if not.\n",
-    posix_order: false,
-};
+)
+.after("Exit status: 0 if all went well, 1 if not.\n");
 
 /// Why a command line means nothing.
 #[derive(Debug, Error, PartialEq, Eq)]

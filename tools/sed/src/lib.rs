@@ -57,10 +57,10 @@ enum Flag {
 }
 
 /// The options, once.
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... {script-only-if-no-other-script} [input-file]...",
-    about: "Edit the lines of each file (or standard input) by a script, and print them.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... {script-only-if-no-other-script} [input-file]...",
+    "Edit the lines of each file (or standard input) by a script, and print them.",
+    &[
         Opt::new(Flag::Quiet, 'n', "quiet").says("suppress automatic printing of pattern space"),
         Opt::long(Flag::Quiet, "silent").says("the same"),
         Opt::long(Flag::Debug, "debug").says("accepted"),
@@ -84,9 +84,8 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::NullData, 'z', "null-data").says("separate lines by NUL characters"),
         Opt::long(Flag::NullData, "zero-terminated").says("the same"),
     ],
-    after: "Without -e or -f the first operand is the script.",
-    posix_order: false,
-};
+)
+.after("Without -e or -f the first operand is the script.");
 
 /// A piece of the script with what messages call it.
 struct Piece {

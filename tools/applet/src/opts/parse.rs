@@ -180,19 +180,17 @@ mod tests {
     }
     use Flag::*;
 
-    const SPEC: Spec<Flag> = Spec {
-        usage: "",
-        about: "",
-        options: &[
+    const SPEC: Spec<Flag> = Spec::new(
+        "",
+        "",
+        &[
             Opt::new(Lines, 'n', "lines").takes("NUM", ""),
             Opt::new(Quiet, 'q', "quiet"),
             Opt::long(Color, "color").may_take("WHEN", ""),
             Opt::long(Color, "colour").may_take("WHEN", "the same"),
             Opt::new(Columns, 'C', "columns"),
         ],
-        after: "",
-        posix_order: false,
-    };
+    );
 
     type Given = (Flag, Option<&'static str>);
 
@@ -218,7 +216,7 @@ mod tests {
 
     #[test]
     fn operands_first() {
-        let spec = Spec { posix_order: true, ..SPEC };
+        let spec = SPEC.posix_order();
         let args = ["-q", "a", "-n"].map(|a| a.as_bytes().to_vec());
         let parsed = spec.parse(&args).unwrap();
         assert!(parsed.has(Quiet) && !parsed.has(Lines));

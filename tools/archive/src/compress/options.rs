@@ -33,10 +33,10 @@ enum Flag {
 /// The options of all of them, with those of one.
 macro_rules! spec {
     ($($own:expr),* $(,)?) => {
-        Spec {
-            usage: "[OPTION]... [FILE]...",
-            about: "Compress or decompress FILEs in place (by default, standard input to standard output).",
-            options: &[
+        Spec::new(
+            "[OPTION]... [FILE]...",
+            "Compress or decompress FILEs in place (by default, standard input to standard output).",
+            &[
                 Opt::new(Flag::Stdout, 'c', "stdout").says("write to standard output, keep input files"),
                 Opt::long(Flag::Stdout, "to-stdout").says("the same as --stdout"),
                 Opt::new(Flag::Decompress, 'd', "decompress").says("decompress"),
@@ -59,9 +59,8 @@ macro_rules! spec {
                 Opt::new(Flag::Level(8), '8', ""),
                 $($own),*
             ],
-            after: "With no FILE, or when FILE is -, read standard input.",
-            posix_order: false,
-        }
+        )
+        .after("With no FILE, or when FILE is -, read standard input.")
     };
 }
 

@@ -15,19 +15,18 @@ enum Flag {
     Zero,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "NAME [SUFFIX]\n  or:  basename OPTION... NAME...",
-    about: "Print NAME with any leading directory components removed.\nIf specified, also remove a trailing SUFFIX.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "NAME [SUFFIX]\n  or:  basename OPTION... NAME...",
+    "Print NAME with any leading directory components removed.\nIf specified, also remove a trailing SUFFIX.",
+    &[
         Opt::new(Flag::Multiple, 'a', "multiple")
             .says("support multiple arguments and treat each as a NAME"),
         Opt::new(Flag::Suffix, 's', "suffix")
             .takes("SUFFIX", "remove a trailing SUFFIX; implies -a"),
         Opt::new(Flag::Zero, 'z', "zero").says("end each output line with NUL, not newline"),
     ],
-    after: "",
-    posix_order: true,
-};
+)
+.posix_order();
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;

@@ -24,10 +24,10 @@ enum Flag {
     Year,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[options] [[[day] month] year]",
-    about: "Display a calendar, or some part of it.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[options] [[[day] month] year]",
+    "Display a calendar, or some part of it.",
+    &[
         Opt::new(Flag::One, '1', "one").says("show only a single month (default)"),
         Opt::new(Flag::Three, '3', "three").says("show three months spanning the date"),
         Opt::new(Flag::Months, 'n', "months")
@@ -42,9 +42,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Ignored, 'b', "").says("(no effect)"),
         Opt::new(Flag::Ignored, 'C', "").says("(no effect)"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// Columns of a month.
 const WIDTH: usize = 20;

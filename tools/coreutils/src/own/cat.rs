@@ -24,10 +24,10 @@ enum Flag {
     Unbuffered,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [FILE]...",
-    about: "Concatenate FILE(s) to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [FILE]...",
+    "Concatenate FILE(s) to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
+    &[
         Opt::new(Flag::ShowAll, 'A', "show-all").says("equivalent to -vET"),
         Opt::new(Flag::NumberNonblank, 'b', "number-nonblank")
             .says("number nonempty output lines, overrides -n"),
@@ -42,9 +42,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::ShowNonprinting, 'v', "show-nonprinting")
             .says("use ^ and M- notation, except for LFD and TAB"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// What is done to lines, and what is carried from one file to the next.
 struct Format {

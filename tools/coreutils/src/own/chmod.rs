@@ -22,10 +22,10 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... MODE[,MODE]... FILE...\n  or:  chmod [OPTION]... OCTAL-MODE FILE...\n  or:  chmod [OPTION]... --reference=RFILE FILE...",
-    about: "Change the mode of each FILE to MODE.\nWith --reference, change the mode of each FILE to that of RFILE.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... MODE[,MODE]... FILE...\n  or:  chmod [OPTION]... OCTAL-MODE FILE...\n  or:  chmod [OPTION]... --reference=RFILE FILE...",
+    "Change the mode of each FILE to MODE.\nWith --reference, change the mode of each FILE to that of RFILE.",
+    &[
         Opt::new(Flag::Changes, 'c', "changes")
             .says("like verbose but report only when a change is made"),
         Opt::new(Flag::Silent, 'f', "silent").says("suppress most error messages"),
@@ -40,9 +40,8 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Recursive, 'R', "recursive")
             .says("change files and directories recursively"),
     ],
-    after: "Each MODE is of the form '[ugoa]*([-+=]([rwxXst]*|[ugo]))+|[-+=]?[0-7]+'.",
-    posix_order: false,
-};
+)
+.after("Each MODE is of the form '[ugoa]*([-+=]([rwxXst]*|[ugo]))+|[-+=]?[0-7]+'.");
 
 /// `-w` or `-x`, `-rwx` are modes, not options: they are set apart with `--`-like care.
 fn split_modes(args: &[Vec<u8>]) -> (Vec<Vec<u8>>, Option<Vec<u8>>) {

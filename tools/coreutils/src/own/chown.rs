@@ -53,21 +53,17 @@ const OPTIONS: &[Opt<Flag>] = &[
     Opt::new(Flag::LinksNever, 'P', "").says("do not traverse any symbolic links (default)"),
 ];
 
-const CHOWN: Spec<Flag> = Spec {
-    usage: "[OPTION]... [OWNER][:[GROUP]] FILE...\n  or:  chown [OPTION]... --reference=RFILE FILE...",
-    about: "Change the owner and/or group of each FILE to OWNER and/or GROUP.",
-    options: OPTIONS,
-    after: "",
-    posix_order: false,
-};
+const CHOWN: Spec<Flag> = Spec::new(
+    "[OPTION]... [OWNER][:[GROUP]] FILE...\n  or:  chown [OPTION]... --reference=RFILE FILE...",
+    "Change the owner and/or group of each FILE to OWNER and/or GROUP.",
+    OPTIONS,
+);
 
-const CHGRP: Spec<Flag> = Spec {
-    usage: "[OPTION]... GROUP FILE...\n  or:  chgrp [OPTION]... --reference=RFILE FILE...",
-    about: "Change the group of each FILE to GROUP.",
-    options: OPTIONS,
-    after: "",
-    posix_order: false,
-};
+const CHGRP: Spec<Flag> = Spec::new(
+    "[OPTION]... GROUP FILE...\n  or:  chgrp [OPTION]... --reference=RFILE FILE...",
+    "Change the group of each FILE to GROUP.",
+    OPTIONS,
+);
 
 pub(crate) fn chown(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(run(ctx, args, &CHOWN, false))

@@ -29,10 +29,10 @@ enum Flag {
     TableWrap,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[options] [<file>...]",
-    about: "Columnate lists.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[options] [<file>...]",
+    "Columnate lists.",
+    &[
         Opt::new(Flag::Table, 't', "table").says("create a table"),
         Opt::new(Flag::TableName, 'n', "table-name").takes("NAME", "table name for JSON output"),
         Opt::new(Flag::TableOrder, 'O', "table-order")
@@ -58,9 +58,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Separator, 's', "separator").takes("STRING", "possible table delimiters"),
         Opt::new(Flag::Fillrows, 'x', "fillrows").says("fill rows before columns"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// Tab stops of the plain layout.
 const TAB: usize = 8;

@@ -22,10 +22,10 @@ enum Flag {
     ZeroTerminated,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "OPTION... [FILE]...",
-    about: "Print selected parts of lines from each FILE to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "OPTION... [FILE]...",
+    "Print selected parts of lines from each FILE to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
+    &[
         Opt::new(Flag::Bytes, 'b', "bytes").takes("LIST", "select only these bytes"),
         Opt::new(Flag::Characters, 'c', "characters").takes("LIST", "select only these characters"),
         Opt::new(Flag::Delimiter, 'd', "delimiter").takes("DELIM", "use DELIM instead of TAB for field delimiter"),
@@ -36,9 +36,8 @@ const SPEC: Spec<Flag> = Spec {
         Opt::long(Flag::OutputDelimiter, "output-delimiter").takes("STRING", "use STRING as the output delimiter\nthe default is to use the input delimiter"),
         Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
     ],
-    after: "Use one, and only one of -b, -c or -f.  Each LIST is made up of one\nrange, or many ranges separated by commas.  Selected input is written\nin the same order that it is read, and is written exactly once.\nEach range is one of:  N  N-  N-M  -M",
-    posix_order: false,
-};
+)
+.after("Use one, and only one of -b, -c or -f.  Each LIST is made up of one\nrange, or many ranges separated by commas.  Selected input is written\nin the same order that it is read, and is written exactly once.\nEach range is one of:  N  N-  N-M  -M");
 
 /// A range of positions from 1, both ends included.
 type Range = (usize, usize);

@@ -32,10 +32,10 @@ enum Flag {
     Type,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [FILE]...",
-    about: "Show information about the file system on which each FILE resides,\nor all file systems by default.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [FILE]...",
+    "Show information about the file system on which each FILE resides,\nor all file systems by default.",
+    &[
         Opt::new(Flag::All, 'a', "all")
             .says("include pseudo, duplicate, inaccessible file systems"),
         Opt::new(Flag::BlockSize, 'B', "block-size")
@@ -61,9 +61,7 @@ const SPEC: Spec<Flag> = Spec {
             .takes("TYPE", "limit listing to file systems not of type TYPE"),
         Opt::new(Flag::Ignored, 'v', "").says("(ignored)"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// Size and use of the file system.
 pub(crate) struct Space {

@@ -13,13 +13,12 @@ enum Flag {
     Zero,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION] NAME...",
-    about: "Output each NAME with its last non-slash component and trailing slashes\nremoved; if NAME contains no /'s, output '.' (meaning the current directory).",
-    options: &[Opt::new(Flag::Zero, 'z', "zero").says("end each output line with NUL, not newline")],
-    after: "",
-    posix_order: true,
-};
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION] NAME...",
+    "Output each NAME with its last non-slash component and trailing slashes\nremoved; if NAME contains no /'s, output '.' (meaning the current directory).",
+    &[Opt::new(Flag::Zero, 'z', "zero").says("end each output line with NUL, not newline")],
+)
+.posix_order();
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;

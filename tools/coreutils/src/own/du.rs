@@ -45,10 +45,10 @@ enum Flag {
     Total,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [FILE]...\n  or:  du [OPTION]... --files0-from=F",
-    about: "Summarize device usage of the set of FILEs, recursively for directories.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [FILE]...\n  or:  du [OPTION]... --files0-from=F",
+    "Summarize device usage of the set of FILEs, recursively for directories.",
+    &[
         Opt::new(Flag::Null, '0', "null").says("end each output line with NUL, not newline"),
         Opt::new(Flag::All, 'a', "all").says("write counts for all files, not just directories"),
         Opt::long(Flag::ApparentSize, "apparent-size").says("print apparent sizes rather than device usage"),
@@ -76,9 +76,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::long(Flag::Exclude, "exclude").takes("PATTERN", "exclude files that match PATTERN"),
         Opt::new(Flag::OneFileSystem, 'x', "one-file-system").says("skip directories on different file systems"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 struct Options {
     all: bool,

@@ -13,14 +13,13 @@ enum Flag {
     Variables,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION] [SHELL-FORMAT]",
-    about: "Substitutes the values of environment variables.",
-    options: &[Opt::new(Flag::Variables, 'v', "variables")
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION] [SHELL-FORMAT]",
+    "Substitutes the values of environment variables.",
+    &[Opt::new(Flag::Variables, 'v', "variables")
         .says("output the variables occurring in SHELL-FORMAT")],
-    after: "In normal operation mode, standard input is copied to standard output,\nwith references to environment variables of the form $VARIABLE or ${VARIABLE}\nbeing replaced with the corresponding values.  If a SHELL-FORMAT is given,\nonly those environment variables that are referenced in SHELL-FORMAT are\nsubstituted; otherwise all environment variables references occurring in\nstandard input are substituted.",
-    posix_order: false,
-};
+)
+.after("In normal operation mode, standard input is copied to standard output,\nwith references to environment variables of the form $VARIABLE or ${VARIABLE}\nbeing replaced with the corresponding values.  If a SHELL-FORMAT is given,\nonly those environment variables that are referenced in SHELL-FORMAT are\nsubstituted; otherwise all environment variables references occurring in\nstandard input are substituted.");
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;

@@ -32,10 +32,10 @@ enum Flag {
     Uncompress,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION...] [FILE...]",
-    about: "Determine type of FILEs.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION...] [FILE...]",
+    "Determine type of FILEs.",
+    &[
         Opt::new(Flag::Brief, 'b', "brief").says("do not prepend filenames to output lines"),
         Opt::new(Flag::Mime, 'i', "mime").says("output MIME type strings"),
         Opt::long(Flag::MimeType, "mime-type").says("output the MIME type"),
@@ -56,9 +56,7 @@ const SPEC: Spec<Flag> = Spec {
             .says("treat special files as ordinary ones"),
         Opt::new(Flag::Uncompress, 'z', "uncompress").says("(ignored)"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// Text, MIME type, MIME encoding.
 struct Answer {

@@ -33,10 +33,10 @@ enum Flag {
     Wide,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[options]",
-    about: "Display amount of free and used memory in the system.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[options]",
+    "Display amount of free and used memory in the system.",
+    &[
         Opt::new(Flag::Bytes, 'b', "bytes").says("show output in bytes"),
         Opt::long(Flag::Kilo, "kilo").says("show output in kilobytes"),
         Opt::long(Flag::Mega, "mega").says("show output in megabytes"),
@@ -57,9 +57,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Count, 'c', "count").takes("N", "repeat printing N times, then exit"),
         Opt::new(Flag::Wide, 'w', "wide").says("wide output"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// In what amounts are shown.
 #[derive(Clone, Copy)]

@@ -16,17 +16,16 @@ enum Flag {
     Service,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION...] database [key ...]",
-    about: "Get entries from administrative database.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION...] database [key ...]",
+    "Get entries from administrative database.",
+    &[
         Opt::new(Flag::NoAddrconfig, 'A', "no-addrconfig").says("accepted and ignored"),
         Opt::new(Flag::NoIdn, 'i', "no-idn").says("accepted and ignored"),
         Opt::new(Flag::Service, 's', "service").takes("CONFIG", "accepted and ignored"),
     ],
-    after: "Supported databases:\nahosts ahostsv4 ahostsv6 group gshadow hosts initgroups networks passwd\nprotocols services shadow",
-    posix_order: false,
-};
+)
+.after("Supported databases:\nahosts ahostsv4 ahostsv6 group gshadow hosts initgroups networks passwd\nprotocols services shadow");
 
 const HINT: &str = "Try `getent --help' or `getent --usage' for more information.\n";
 

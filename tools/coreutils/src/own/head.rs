@@ -20,10 +20,10 @@ enum Flag {
     ZeroTerminated,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [FILE]...",
-    about: "Print the first 10 lines of each FILE to standard output.\nWith more than one FILE, precede each with a header giving the file name.\n\nWith no FILE, or when FILE is -, read standard input.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [FILE]...",
+    "Print the first 10 lines of each FILE to standard output.\nWith more than one FILE, precede each with a header giving the file name.\n\nWith no FILE, or when FILE is -, read standard input.",
+    &[
         Opt::new(Flag::Bytes, 'c', "bytes").takes("[-]NUM", "print the first NUM bytes of each file;\nwith a leading '-', print all but the last NUM bytes"),
         Opt::new(Flag::Lines, 'n', "lines").takes("[-]NUM", "print the first NUM lines instead of the first 10;\nwith a leading '-', print all but the last NUM lines"),
         Opt::new(Flag::Quiet, 'q', "quiet").says("never print headers giving file names"),
@@ -31,9 +31,8 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Verbose, 'v', "verbose").says("always print headers giving file names"),
         Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
     ],
-    after: "NUM may have a multiplier suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.",
-    posix_order: false,
-};
+)
+.after("NUM may have a multiplier suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.");
 
 /// How much of a file: `-c` or `-n` with a number that may have a sign (`head` and `tail`).
 #[derive(Clone, Copy)]

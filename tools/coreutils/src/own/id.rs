@@ -20,10 +20,10 @@ enum Flag {
     Zero,
 }
 
-const ID: Spec<Flag> = Spec {
-    usage: "[OPTION]... [USER]...",
-    about: "Print user and group information for each specified USER,\nor (when USER omitted) for the current user.",
-    options: &[
+const ID: Spec<Flag> = Spec::new(
+    "[OPTION]... [USER]...",
+    "Print user and group information for each specified USER,\nor (when USER omitted) for the current user.",
+    &[
         Opt::new(Flag::Ignored, 'a', "").says("ignore, for compatibility with other versions"),
         Opt::new(Flag::Context, 'Z', "context")
             .says("print only the security context of the process"),
@@ -37,9 +37,7 @@ const ID: Spec<Flag> = Spec {
             "delimit entries with NUL characters, not whitespace;\nnot permitted in default format",
         ),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// One user with its ids.
 struct Who {
@@ -137,13 +135,11 @@ fn show(ctx: &mut Ctx<'_>, p: &Parsed<Flag>, names: &Names, who: &Who) {
     let _ = ctx.stdout.write_all(format!("{text}{end}").as_bytes());
 }
 
-const WHOAMI: Spec<Flag> = Spec {
-    usage: "[OPTION]...",
-    about: "Print the user name associated with the current effective user ID.\nSame as id -un.",
-    options: &[],
-    after: "",
-    posix_order: false,
-};
+const WHOAMI: Spec<Flag> = Spec::new(
+    "[OPTION]...",
+    "Print the user name associated with the current effective user ID.\nSame as id -un.",
+    &[],
+);
 
 pub(crate) fn whoami(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = WHOAMI.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -164,13 +160,11 @@ pub(crate) fn whoami(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     })
 }
 
-const GROUPS: Spec<Flag> = Spec {
-    usage: "[OPTION]... [USERNAME]...",
-    about: "Print group memberships for each USERNAME or, if no USERNAME is specified, for\nthe current process.",
-    options: &[],
-    after: "",
-    posix_order: false,
-};
+const GROUPS: Spec<Flag> = Spec::new(
+    "[OPTION]... [USERNAME]...",
+    "Print group memberships for each USERNAME or, if no USERNAME is specified, for\nthe current process.",
+    &[],
+);
 
 pub(crate) fn groups(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = GROUPS.parse_or_exit(ctx, args, Exit::FAILURE)?;

@@ -9,16 +9,15 @@ use std::io::{self, Read, Write};
 
 use crate::common::{input, quote};
 
-const SPEC: Spec = Spec {
-    usage: "get KEY | set KEY [VALUE] | list [PREFIX] | delete KEY...",
-    about: "Get, set, list or delete values that this session keeps from call to call.",
-    options: &[],
-    after: "Without VALUE, or if it is -, set reads standard input. A key has at most 4096 bytes, a value 1 MiB.\n\
+const SPEC: Spec = Spec::new(
+    "get KEY | set KEY [VALUE] | list [PREFIX] | delete KEY...",
+    "Get, set, list or delete values that this session keeps from call to call.",
+    &[],
+)
+.after("Without VALUE, or if it is -, set reads standard input. A key has at most 4096 bytes, a value 1 MiB.\n\
             Values are not files: undo and restore of a session leave them as they are.\n\
             \n\
-            Exit status: 0 if all went well, 1 if there is no such key, 2 for all else.\n",
-    posix_order: true,
-};
+            Exit status: 0 if all went well, 1 if there is no such key, 2 for all else.\n").posix_order();
 
 const MISSING: Exit = Exit(1);
 const FAILED: Exit = Exit(2);

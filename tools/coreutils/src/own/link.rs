@@ -5,13 +5,11 @@ use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{input, quote};
 
-const LINK: Spec = Spec {
-    usage: "FILE1 FILE2",
-    about: "Call the link function to create a link named FILE2 to an existing FILE1.",
-    options: &[],
-    after: "",
-    posix_order: false,
-};
+const LINK: Spec = Spec::new(
+    "FILE1 FILE2",
+    "Call the link function to create a link named FILE2 to an existing FILE1.",
+    &[],
+);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = LINK.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -38,13 +36,8 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(Exit::SUCCESS)
 }
 
-const UNLINK: Spec = Spec {
-    usage: "FILE",
-    about: "Call the unlink function to remove the specified FILE.",
-    options: &[],
-    after: "",
-    posix_order: false,
-};
+const UNLINK: Spec =
+    Spec::new("FILE", "Call the unlink function to remove the specified FILE.", &[]);
 
 pub(crate) fn run_unlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = UNLINK.parse_or_exit(ctx, args, Exit::FAILURE)?;

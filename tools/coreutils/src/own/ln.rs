@@ -28,10 +28,10 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [-T] TARGET LINK_NAME\n  or:  ln [OPTION]... TARGET\n  or:  ln [OPTION]... TARGET... DIRECTORY\n  or:  ln [OPTION]... -t DIRECTORY TARGET...",
-    about: "Create hard links by default, symbolic links with --symbolic.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [-T] TARGET LINK_NAME\n  or:  ln [OPTION]... TARGET\n  or:  ln [OPTION]... TARGET... DIRECTORY\n  or:  ln [OPTION]... -t DIRECTORY TARGET...",
+    "Create hard links by default, symbolic links with --symbolic.",
+    &[
         Opt::long(Flag::Backup, "backup")
             .may_take("CONTROL", "make a backup of each existing destination file"),
         Opt::new(Flag::PlainBackup, 'b', "").says("like --backup but does not accept an argument"),
@@ -56,9 +56,7 @@ const SPEC: Spec<Flag> = Spec {
             .says("treat LINK_NAME as a normal file always"),
         Opt::new(Flag::Verbose, 'v', "verbose").says("print name of each linked file"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 struct Options {
     symbolic: bool,

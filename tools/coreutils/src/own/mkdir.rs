@@ -20,10 +20,10 @@ enum Flag {
     Verbose,
 }
 
-const MKDIR: Spec<Flag> = Spec {
-    usage: "[OPTION]... DIRECTORY...",
-    about: "Create the DIRECTORY(ies), if they do not already exist.",
-    options: &[
+const MKDIR: Spec<Flag> = Spec::new(
+    "[OPTION]... DIRECTORY...",
+    "Create the DIRECTORY(ies), if they do not already exist.",
+    &[
         Opt::new(Flag::Mode, 'm', "mode")
             .takes("MODE", "set file mode (as in chmod), not a=rwx - umask"),
         Opt::new(Flag::Parents, 'p', "parents")
@@ -32,9 +32,7 @@ const MKDIR: Spec<Flag> = Spec {
         Opt::new(Flag::Ignored, 'Z', "").says("ignored"),
         Opt::long(Flag::Context, "context").may_take("CTX", "ignored"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = MKDIR.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -120,10 +118,10 @@ fn parents(
     if dir.is_empty() { Err((Vec::new(), io::ErrorKind::NotFound.into())) } else { Ok(()) }
 }
 
-const RMDIR: Spec<Flag> = Spec {
-    usage: "[OPTION]... DIRECTORY...",
-    about: "Remove the DIRECTORY(ies), if they are empty.",
-    options: &[
+const RMDIR: Spec<Flag> = Spec::new(
+    "[OPTION]... DIRECTORY...",
+    "Remove the DIRECTORY(ies), if they are empty.",
+    &[
         Opt::long(Flag::IgnoreFailOnNonEmpty, "ignore-fail-on-non-empty")
             .says("ignore each failure to remove a non-empty directory"),
         Opt::new(Flag::Parents, 'p', "parents").says(
@@ -132,9 +130,7 @@ const RMDIR: Spec<Flag> = Spec {
         Opt::new(Flag::Verbose, 'v', "verbose")
             .says("output a diagnostic for every directory processed"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 pub(crate) fn run_rmdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = RMDIR.parse_or_exit(ctx, args, Exit::FAILURE)?;

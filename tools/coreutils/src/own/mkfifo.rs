@@ -21,20 +21,13 @@ const OPTIONS: &[Opt<Flag>] = &[
     Opt::new(Flag::Ignored, 'Z', "").says("(ignored)"),
     Opt::long(Flag::Context, "context").may_take("CTX", "(ignored)"),
 ];
-const MKFIFO: Spec<Flag> = Spec {
-    usage: "[OPTION]... NAME...",
-    about: "Create named pipes (FIFOs) with the given NAMEs.",
-    options: OPTIONS,
-    after: "",
-    posix_order: false,
-};
-const MKNOD: Spec<Flag> = Spec {
-    usage: "[OPTION]... NAME TYPE [MAJOR MINOR]",
-    about: "Create the special file NAME of the given TYPE: p for a FIFO; b, c and u for devices.",
-    options: OPTIONS,
-    after: "",
-    posix_order: false,
-};
+const MKFIFO: Spec<Flag> =
+    Spec::new("[OPTION]... NAME...", "Create named pipes (FIFOs) with the given NAMEs.", OPTIONS);
+const MKNOD: Spec<Flag> = Spec::new(
+    "[OPTION]... NAME TYPE [MAJOR MINOR]",
+    "Create the special file NAME of the given TYPE: p for a FIFO; b, c and u for devices.",
+    OPTIONS,
+);
 
 fn permissions(ctx: &mut Ctx<'_>, text: Option<&[u8]>) -> Result<u16, Exit> {
     let Some(text) = text else { return Ok(0o666 & !umask()) };

@@ -22,10 +22,10 @@ enum Flag {
     Tmpdir,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [TEMPLATE]",
-    about: "Create a temporary file or directory, safely, and print its name.\nTEMPLATE must contain at least 3 consecutive 'X's in last component.\nIf TEMPLATE is not specified, use tmp.XXXXXXXXXX, and --tmpdir is implied.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [TEMPLATE]",
+    "Create a temporary file or directory, safely, and print its name.\nTEMPLATE must contain at least 3 consecutive 'X's in last component.\nIf TEMPLATE is not specified, use tmp.XXXXXXXXXX, and --tmpdir is implied.",
+    &[
         Opt::new(Flag::Directory, 'd', "directory").says("create a directory, not a file"),
         Opt::new(Flag::DryRun, 'u', "dry-run").says("do not create anything; merely print a name (unsafe)"),
         Opt::new(Flag::Quiet, 'q', "quiet").says("suppress diagnostics about file/dir-creation failure"),
@@ -34,9 +34,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::long(Flag::Tmpdir, "tmpdir").may_take("DIR", "the same; without DIR use $TMPDIR if set, else /tmp"),
         Opt::new(Flag::InTmpdir, 't', "").says("interpret TEMPLATE as a single file name component,\nrelative to a directory: $TMPDIR, if set; else the\ndirectory specified via -p; else /tmp"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 fn random_letters(n: usize) -> Vec<u8> {
     use std::hash::{BuildHasher, Hasher};

@@ -60,13 +60,11 @@ const FLAGS: &[Opt<Flag>] = &[
     Opt::new(Flag::Tabs, 'x', "tabs").takes("N", "(no effect)"),
 ];
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[options] [file...]",
-    about: "Print files; where there is a terminal, page by page. Here there is none.",
-    options: FLAGS,
-    after: "",
-    posix_order: false,
-};
+const SPEC: Spec<Flag> = Spec::new(
+    "[options] [file...]",
+    "Print files; where there is a terminal, page by page. Here there is none.",
+    FLAGS,
+);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     // `+G`, `+/text`, `-50`: where to begin and how many lines a page has.

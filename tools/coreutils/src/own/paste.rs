@@ -15,19 +15,17 @@ enum Flag {
     Zero,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [FILE]...",
-    about: "Write lines consisting of the sequentially corresponding lines from\neach FILE, separated by TABs, to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [FILE]...",
+    "Write lines consisting of the sequentially corresponding lines from\neach FILE, separated by TABs, to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
+    &[
         Opt::new(Flag::Delimiters, 'd', "delimiters")
             .takes("LIST", "reuse characters from LIST instead of TABs"),
         Opt::new(Flag::Serial, 's', "serial")
             .says("paste one file at a time instead of in parallel"),
         Opt::new(Flag::Zero, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// Bytes that are collected before they are written.
 const BLOCK: usize = 64 << 10;

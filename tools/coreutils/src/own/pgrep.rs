@@ -30,10 +30,10 @@ enum Flag {
     Signal,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[options] <pattern>",
-    about: "Look up or signal processes based on name.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[options] <pattern>",
+    "Look up or signal processes based on name.",
+    &[
         Opt::new(Flag::Signal, 's', "signal").takes("SIG", "signal to send (pkill)"),
         Opt::new(Flag::Delimiter, 'd', "delimiter").takes("STRING", "specify output delimiter"),
         Opt::new(Flag::ListName, 'l', "list-name").says("list PID and process name"),
@@ -51,9 +51,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Exact, 'x', "exact").says("match exactly with the command name"),
         Opt::new(Flag::Echo, 'e', "echo").says("display what is killed"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// Which processes are meant.
 struct Criteria {

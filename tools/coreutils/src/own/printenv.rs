@@ -11,13 +11,12 @@ enum Flag {
     Null,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [VARIABLE]...",
-    about: "Print the values of the specified environment VARIABLE(s).\nIf no VARIABLE is specified, print name and value pairs for them all.",
-    options: &[Opt::new(Flag::Null, '0', "null").says("end each output line with NUL, not newline")],
-    after: "",
-    posix_order: true,
-};
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [VARIABLE]...",
+    "Print the values of the specified environment VARIABLE(s).\nIf no VARIABLE is specified, print name and value pairs for them all.",
+    &[Opt::new(Flag::Null, '0', "null").says("end each output line with NUL, not newline")],
+)
+.posix_order();
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit(2))?;

@@ -24,10 +24,10 @@ enum Flag {
     WithoutTerminal,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]...",
-    about: "Report a snapshot of the current processes.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]...",
+    "Report a snapshot of the current processes.",
+    &[
         Opt::new(Flag::All, 'e', "").says("all processes"),
         Opt::new(Flag::All, 'A', "").says("all processes"),
         Opt::new(Flag::WithTerminal, 'a', "").says("all processes with a terminal"),
@@ -42,9 +42,7 @@ const SPEC: Spec<Flag> = Spec {
             .takes("FIELDS", "pid, ppid, comm, args, user, stat, ..."),
         Opt::long(Flag::NoHeaders, "no-headers").says("print no header line"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// A column: the field's name, and its title.
 struct Column {

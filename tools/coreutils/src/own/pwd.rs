@@ -16,17 +16,15 @@ enum Flag {
     Physical,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]...",
-    about: "Print the full filename of the current working directory.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]...",
+    "Print the full filename of the current working directory.",
+    &[
         Opt::new(Flag::Logical, 'L', "logical")
             .says("use PWD from environment, even if it contains symlinks"),
         Opt::new(Flag::Physical, 'P', "physical").says("avoid all symlinks (default)"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;

@@ -29,10 +29,10 @@ enum Flag {
     Zero,
 }
 
-const READLINK: Spec<Flag> = Spec {
-    usage: "[OPTION]... FILE...",
-    about: "Print value of a symbolic link or canonical file name",
-    options: &[
+const READLINK: Spec<Flag> = Spec::new(
+    "[OPTION]... FILE...",
+    "Print value of a symbolic link or canonical file name",
+    &[
         Opt::new(Flag::Canonicalize, 'f', "canonicalize").says("canonicalize by following every symlink in every component;\nall but the last component must exist"),
         Opt::new(Flag::CanonicalizeExisting, 'e', "canonicalize-existing").says("the same, all components must exist"),
         Opt::new(Flag::CanonicalizeMissing, 'm', "canonicalize-missing").says("the same, without requirements on existence"),
@@ -42,9 +42,7 @@ const READLINK: Spec<Flag> = Spec {
         Opt::new(Flag::Verbose, 'v', "verbose").says("report error messages"),
         Opt::new(Flag::Zero, 'z', "zero").says("end each output line with NUL, not newline"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 pub(crate) fn readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = READLINK.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -91,10 +89,10 @@ pub(crate) fn readlink(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(exit)
 }
 
-const REALPATH: Spec<Flag> = Spec {
-    usage: "[OPTION]... FILE...",
-    about: "Print the resolved absolute file name;\nall but the last component must exist",
-    options: &[
+const REALPATH: Spec<Flag> = Spec::new(
+    "[OPTION]... FILE...",
+    "Print the resolved absolute file name;\nall but the last component must exist",
+    &[
         Opt::new(Flag::CanonicalizeExisting, 'e', "canonicalize-existing")
             .says("all components of the path must exist"),
         Opt::new(Flag::CanonicalizeMissing, 'm', "canonicalize-missing")
@@ -110,9 +108,7 @@ const REALPATH: Spec<Flag> = Spec {
         Opt::long(Flag::NoSymlinks, "no-symlinks").says("don't expand symlinks"),
         Opt::new(Flag::Zero, 'z', "zero").says("end each output line with NUL, not newline"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// `.`, `..` and doubled slashes removed by text alone.
 fn lexical(path: &Path) -> PathBuf {

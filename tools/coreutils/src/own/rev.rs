@@ -14,13 +14,11 @@ enum Flag {
     Zero,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[options] [file ...]",
-    about: "Reverse lines characterwise.",
-    options: &[Opt::new(Flag::Zero, '0', "zero").says("use NUL as the line separator")],
-    after: "",
-    posix_order: false,
-};
+const SPEC: Spec<Flag> = Spec::new(
+    "[options] [file ...]",
+    "Reverse lines characterwise.",
+    &[Opt::new(Flag::Zero, '0', "zero").says("use NUL as the line separator")],
+);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;

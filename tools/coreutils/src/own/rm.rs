@@ -23,10 +23,10 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [FILE]...",
-    about: "Remove (unlink) the FILE(s).",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [FILE]...",
+    "Remove (unlink) the FILE(s).",
+    &[
         Opt::new(Flag::Force, 'f', "force")
             .says("ignore nonexistent files and arguments, never prompt"),
         Opt::new(Flag::Always, 'i', "").says("prompt before every removal"),
@@ -46,9 +46,8 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Dir, 'd', "dir").says("remove empty directories"),
         Opt::new(Flag::Verbose, 'v', "verbose").says("explain what is being done"),
     ],
-    after: "By default, rm does not remove directories.  Use the --recursive (-r or -R)\noption to remove each listed directory, too, along with all of its contents.",
-    posix_order: false,
-};
+)
+.after("By default, rm does not remove directories.  Use the --recursive (-r or -R)\noption to remove each listed directory, too, along with all of its contents.");
 
 #[derive(Clone, Copy, PartialEq)]
 enum Ask {

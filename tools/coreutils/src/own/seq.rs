@@ -19,10 +19,10 @@ enum Flag {
     Separator,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... LAST\n  or:  seq [OPTION]... FIRST LAST\n  or:  seq [OPTION]... FIRST INCREMENT LAST",
-    about: "Print numbers from FIRST to LAST, in steps of INCREMENT.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... LAST\n  or:  seq [OPTION]... FIRST LAST\n  or:  seq [OPTION]... FIRST INCREMENT LAST",
+    "Print numbers from FIRST to LAST, in steps of INCREMENT.",
+    &[
         Opt::new(Flag::Format, 'f', "format")
             .takes("FORMAT", "use printf style floating-point FORMAT"),
         Opt::new(Flag::Separator, 's', "separator")
@@ -30,9 +30,9 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::EqualWidth, 'w', "equal-width")
             .says("equalize width by padding with leading zeroes"),
     ],
-    after: "If FIRST or INCREMENT is omitted, it defaults to 1.  FORMAT must be suitable\nfor printing one argument of type 'double'; it defaults to %.PRECf if FIRST,\nINCREMENT, and LAST are all fixed point decimal numbers with maximum precision\nPREC, and to %g otherwise.",
-    posix_order: true,
-};
+)
+.after("If FIRST or INCREMENT is omitted, it defaults to 1.  FORMAT must be suitable\nfor printing one argument of type 'double'; it defaults to %.PRECf if FIRST,\nINCREMENT, and LAST are all fixed point decimal numbers with maximum precision\nPREC, and to %g otherwise.")
+.posix_order();
 
 /// A number as written.
 #[derive(Clone, Debug)]

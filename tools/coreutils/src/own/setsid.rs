@@ -17,17 +17,16 @@ enum Flag {
     Wait,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... PROGRAM [ARG]...",
-    about: "Run a program in a new session.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... PROGRAM [ARG]...",
+    "Run a program in a new session.",
+    &[
         Opt::new(Flag::Ctty, 'c', "ctty").says("(no effect: there is no terminal)"),
         Opt::new(Flag::Fork, 'f', "fork").says("always fork"),
         Opt::new(Flag::Wait, 'w', "wait").says("wait program to exit, and use the same return"),
     ],
-    after: "",
-    posix_order: true,
-};
+)
+.posix_order();
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;

@@ -7,13 +7,11 @@ use box_applet::{Ctx, Ended, Exit};
 
 use crate::common::{input, quote};
 
-const SPEC: Spec = Spec {
-    usage: "NUMBER[SUFFIX]...",
-    about: "Pause for NUMBER seconds, where NUMBER is an integer or floating-point.\nSUFFIX may be 's','m','h', or 'd', for seconds, minutes, hours, days.\nWith multiple arguments, pause for the sum of their values.",
-    options: &[],
-    after: "",
-    posix_order: false,
-};
+const SPEC: Spec = Spec::new(
+    "NUMBER[SUFFIX]...",
+    "Pause for NUMBER seconds, where NUMBER is an integer or floating-point.\nSUFFIX may be 's','m','h', or 'd', for seconds, minutes, hours, days.\nWith multiple arguments, pause for the sum of their values.",
+    &[],
+);
 
 /// A time in seconds with an optional unit; `None` if it is none.
 pub(crate) fn seconds(text: &[u8]) -> Option<f64> {

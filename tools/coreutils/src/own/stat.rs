@@ -24,10 +24,10 @@ enum Flag {
     Terse,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... FILE...",
-    about: "Display file or file system status.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... FILE...",
+    "Display file or file system status.",
+    &[
         Opt::new(Flag::Dereference, 'L', "dereference").says("follow links"),
         Opt::new(Flag::FileSystem, 'f', "file-system").says("display file system status instead of file status"),
         Opt::long(Flag::Cached, "cached").takes("MODE", "(ignored)"),
@@ -35,9 +35,8 @@ const SPEC: Spec<Flag> = Spec {
         Opt::long(Flag::Printf, "printf").takes("FORMAT", "like --format, but interpret backslash escapes,\nand do not output a mandatory trailing newline"),
         Opt::new(Flag::Terse, 't', "terse").says("print the information in terse form"),
     ],
-    after: "Formats for files: %a octal mode, %A mode as letters, %b blocks, %B block size, %d %D device,\n%f raw mode in hex, %F type, %g %G group, %h links, %i inode, %m mount point, %n name,\n%N quoted name with target, %o I/O size, %s size, %t %T device numbers, %u %U user,\n%w %W birth, %x %X access, %y %Y modification, %z %Z status change (text, seconds).\nFor file systems (-f): %a %b %c %d %f %i %l %n %s %S %t %T.",
-    posix_order: false,
-};
+)
+.after("Formats for files: %a octal mode, %A mode as letters, %b blocks, %B block size, %d %D device,\n%f raw mode in hex, %F type, %g %G group, %h links, %i inode, %m mount point, %n name,\n%N quoted name with target, %o I/O size, %s size, %t %T device numbers, %u %U user,\n%w %W birth, %x %X access, %y %Y modification, %z %Z status change (text, seconds).\nFor file systems (-f): %a %b %c %d %f %i %l %n %s %S %t %T.");
 
 const DEFAULT: &[u8] = b"  File: %N\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\nDevice: %Hd,%Ld\tInode: %-11i Links: %h\nAccess: (%04a/%10.10A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)\nAccess: %x\nModify: %y\nChange: %z\n Birth: %w\n";
 const DEFAULT_DEVICE: &[u8] = b"  File: %N\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\nDevice: %Hd,%Ld\tInode: %-11i Links: %-5h Device type: %Hr,%Lr\nAccess: (%04a/%10.10A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)\nAccess: %x\nModify: %y\nChange: %z\n Birth: %w\n";

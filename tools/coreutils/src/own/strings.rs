@@ -22,10 +22,10 @@ enum Flag {
     Radix,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[option(s)] [file(s)]",
-    about: "Display printable strings in [file(s)] (stdin by default)",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[option(s)] [file(s)]",
+    "Display printable strings in [file(s)] (stdin by default)",
+    &[
         Opt::new(Flag::All, 'a', "all").says("scan the entire file (default)"),
         Opt::new(Flag::Data, 'd', "data").says("scan the entire file (there are no sections)"),
         Opt::new(Flag::PrintFileName, 'f', "print-file-name")
@@ -42,9 +42,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::OutputSeparator, 's', "output-separator")
             .takes("STRING", "string used to separate strings in output"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// How characters are stored: `-e`.
 #[derive(Clone, Copy)]

@@ -25,10 +25,10 @@ enum UnameFlag {
     Processor,
 }
 
-const UNAME: Spec<UnameFlag> = Spec {
-    usage: "[OPTION]...",
-    about: "Print certain system information.  With no OPTION, same as -s.",
-    options: &[
+const UNAME: Spec<UnameFlag> = Spec::new(
+    "[OPTION]...",
+    "Print certain system information.  With no OPTION, same as -s.",
+    &[
         Opt::new(UnameFlag::All, 'a', "all").says("print all information"),
         Opt::new(UnameFlag::KernelName, 's', "kernel-name").says("print the kernel name"),
         Opt::new(UnameFlag::Nodename, 'n', "nodename").says("print the network node hostname"),
@@ -42,9 +42,7 @@ const UNAME: Spec<UnameFlag> = Spec {
         Opt::new(UnameFlag::OperatingSystem, 'o', "operating-system")
             .says("print the operating system"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 fn host_name() -> String {
     let file = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
@@ -91,13 +89,7 @@ pub(crate) fn uname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(line(ctx, &words.join(" ")))
 }
 
-const ARCH: Spec = Spec {
-    usage: "[OPTION]...",
-    about: "Print machine architecture.",
-    options: &[],
-    after: "",
-    posix_order: false,
-};
+const ARCH: Spec = Spec::new("[OPTION]...", "Print machine architecture.", &[]);
 
 pub(crate) fn arch(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = ARCH.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -116,10 +108,10 @@ enum HostnameFlag {
     Short,
 }
 
-const HOSTNAME: Spec<HostnameFlag> = Spec {
-    usage: "[OPTION]...",
-    about: "Print the host's name.",
-    options: &[
+const HOSTNAME: Spec<HostnameFlag> = Spec::new(
+    "[OPTION]...",
+    "Print the host's name.",
+    &[
         Opt::new(HostnameFlag::Short, 's', "short").says("short host name"),
         Opt::new(HostnameFlag::Fqdn, 'f', "fqdn").says("long host name"),
         Opt::new(HostnameFlag::Domain, 'd', "domain").says("DNS domain name"),
@@ -127,9 +119,7 @@ const HOSTNAME: Spec<HostnameFlag> = Spec {
         Opt::new(HostnameFlag::AllIpAddresses, 'I', "all-ip-addresses")
             .says("all addresses for the host"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 pub(crate) fn hostname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = HOSTNAME.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -161,17 +151,15 @@ enum NprocFlag {
     Ignore,
 }
 
-const NPROC: Spec<NprocFlag> = Spec {
-    usage: "[OPTION]...",
-    about: "Print the number of processing units available to the current process.",
-    options: &[
+const NPROC: Spec<NprocFlag> = Spec::new(
+    "[OPTION]...",
+    "Print the number of processing units available to the current process.",
+    &[
         Opt::long(NprocFlag::All, "all").says("print the number of installed processors"),
         Opt::long(NprocFlag::Ignore, "ignore")
             .takes("N", "if possible, exclude N processing units"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 pub(crate) fn nproc(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = NPROC.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -212,16 +200,14 @@ enum UptimeFlag {
     Since,
 }
 
-const UPTIME: Spec<UptimeFlag> = Spec {
-    usage: "[OPTION]",
-    about: "Print the time, how long the system has been up, users and load averages.",
-    options: &[
+const UPTIME: Spec<UptimeFlag> = Spec::new(
+    "[OPTION]",
+    "Print the time, how long the system has been up, users and load averages.",
+    &[
         Opt::new(UptimeFlag::Pretty, 'p', "pretty").says("show uptime in pretty format"),
         Opt::new(UptimeFlag::Since, 's', "since").says("system up since"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// Seconds since start: `/proc/uptime` where there is one, else of this process's clock.
 fn up_seconds() -> u64 {
@@ -277,15 +263,11 @@ enum TtyFlag {
     Silent,
 }
 
-const TTY: Spec<TtyFlag> = Spec {
-    usage: "[OPTION]...",
-    about: "Print the file name of the terminal connected to standard input.",
-    options: &[
-        Opt::new(TtyFlag::Silent, 's', "silent").says("print nothing, only return an exit status")
-    ],
-    after: "",
-    posix_order: false,
-};
+const TTY: Spec<TtyFlag> = Spec::new(
+    "[OPTION]...",
+    "Print the file name of the terminal connected to standard input.",
+    &[Opt::new(TtyFlag::Silent, 's', "silent").says("print nothing, only return an exit status")],
+);
 
 pub(crate) fn tty(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     // `--quiet` is another name of `--silent`.
@@ -306,13 +288,7 @@ pub(crate) fn tty(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(if terminal { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
-const LOGNAME: Spec = Spec {
-    usage: "[OPTION]",
-    about: "Print the user's login name.",
-    options: &[],
-    after: "",
-    posix_order: false,
-};
+const LOGNAME: Spec = Spec::new("[OPTION]", "Print the user's login name.", &[]);
 
 pub(crate) fn logname(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = LOGNAME.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -331,17 +307,15 @@ enum SyncFlag {
     FileSystem,
 }
 
-const SYNC: Spec<SyncFlag> = Spec {
-    usage: "[OPTION] [FILE]...",
-    about: "Synchronize cached writes to persistent storage.\nIf one or more files are specified, only they are synchronized.",
-    options: &[
+const SYNC: Spec<SyncFlag> = Spec::new(
+    "[OPTION] [FILE]...",
+    "Synchronize cached writes to persistent storage.\nIf one or more files are specified, only they are synchronized.",
+    &[
         Opt::new(SyncFlag::Data, 'd', "data").says("sync only file data, no unneeded metadata"),
         Opt::new(SyncFlag::FileSystem, 'f', "file-system")
             .says("sync the file systems that contain the files"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 pub(crate) fn sync(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SYNC.parse_or_exit(ctx, args, Exit::FAILURE)?;
@@ -377,17 +351,15 @@ enum ClearFlag {
     TerminalType,
 }
 
-const CLEAR: Spec<ClearFlag> = Spec {
-    usage: "",
-    about: "Clear the terminal screen.",
-    options: &[
+const CLEAR: Spec<ClearFlag> = Spec::new(
+    "",
+    "Clear the terminal screen.",
+    &[
         Opt::new(ClearFlag::KeepScrollback, 'x', "").says("do not clear the scrollback"),
         Opt::new(ClearFlag::TerminalType, 'T', "")
             .takes("TYPE", "terminal type (ignored: the escapes are ANSI's)"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 pub(crate) fn clear(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = CLEAR.parse_or_exit(ctx, args, Exit::FAILURE)?;

@@ -18,18 +18,16 @@ enum Flag {
     Separator,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [FILE]...",
-    about: "Write each FILE to standard output, last line first.\n\nWith no FILE, or when FILE is -, read standard input.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [FILE]...",
+    "Write each FILE to standard output, last line first.\n\nWith no FILE, or when FILE is -, read standard input.",
+    &[
         Opt::new(Flag::Before, 'b', "before").says("attach the separator before instead of after"),
         Opt::new(Flag::Regex, 'r', "regex").says("interpret the separator as a regular expression"),
         Opt::new(Flag::Separator, 's', "separator")
             .takes("STRING", "use STRING as the separator instead of newline"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;

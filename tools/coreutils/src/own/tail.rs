@@ -35,10 +35,10 @@ enum Flag {
     ZeroTerminated,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [FILE]...",
-    about: "Print the last 10 lines of each FILE to standard output.\nWith more than one FILE, precede each with a header giving the file name.\n\nWith no FILE, or when FILE is -, read standard input.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [FILE]...",
+    "Print the last 10 lines of each FILE to standard output.\nWith more than one FILE, precede each with a header giving the file name.\n\nWith no FILE, or when FILE is -, read standard input.",
+    &[
         Opt::new(Flag::Bytes, 'c', "bytes").takes("[+]NUM", "output the last NUM bytes; or use -c +NUM to output\nstarting with byte NUM of each file"),
         Opt::new(Flag::FollowPlain, 'f', "").says("output appended data as the file grows"),
         Opt::long(Flag::Follow, "follow").may_take("HOW", "the same; by 'descriptor' (default) or 'name'"),
@@ -53,9 +53,8 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Verbose, 'v', "verbose").says("always output headers giving file names"),
         Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
     ],
-    after: "NUM may have a multiplier suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.",
-    posix_order: false,
-};
+)
+.after("NUM may have a multiplier suffix: b 512, kB 1000, K 1024, MB 1000*1000, M 1024*1024, and so on.");
 
 /// `+5`, `-5c`, `-3f`: the obsolete form, as options; only with at most one file.
 fn obsolete(args: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {

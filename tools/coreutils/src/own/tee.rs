@@ -17,19 +17,17 @@ enum Flag {
     OutputError,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [FILE]...",
-    about: "Copy standard input to each FILE, and also to standard output.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [FILE]...",
+    "Copy standard input to each FILE, and also to standard output.",
+    &[
         Opt::new(Flag::Append, 'a', "append").says("append to the given FILEs, do not overwrite"),
         Opt::new(Flag::IgnoreInterrupts, 'i', "ignore-interrupts").says("ignore interrupt signals"),
         Opt::new(Flag::Diagnose, 'p', "").says("diagnose errors writing to non pipes"),
         Opt::long(Flag::OutputError, "output-error")
             .may_take("MODE", "set behavior on write error:\nwarn, warn-nopipe, exit, exit-nopipe"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// What a failed write means.
 #[derive(Clone, Copy, PartialEq)]

@@ -54,14 +54,13 @@ enum NiceFlag {
     Adjustment,
 }
 
-const NICE: Spec<NiceFlag> = Spec {
-    usage: "[OPTION] [COMMAND [ARG]...]",
-    about: "Run COMMAND with an adjusted niceness, which affects process scheduling.\nWith no COMMAND, print the current niceness.",
-    options: &[Opt::new(NiceFlag::Adjustment, 'n', "adjustment")
+const NICE: Spec<NiceFlag> = Spec::new(
+    "[OPTION] [COMMAND [ARG]...]",
+    "Run COMMAND with an adjusted niceness, which affects process scheduling.\nWith no COMMAND, print the current niceness.",
+    &[Opt::new(NiceFlag::Adjustment, 'n', "adjustment")
         .takes("N", "add integer N to the niceness (default 10)")],
-    after: "",
-    posix_order: true,
-};
+)
+.posix_order();
 
 pub(crate) fn nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     // `-10` and `--10` are the old form of `-n 10` and `-n -10`.
@@ -92,13 +91,12 @@ pub(crate) fn nice(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     Ok(go_on_as(ctx, &p.operands, Stream::Inherit))
 }
 
-const NOHUP: Spec = Spec {
-    usage: "COMMAND [ARG]...",
-    about: "Run COMMAND, ignoring hangup signals.\nIf standard output is a terminal, append output to 'nohup.out' if possible.",
-    options: &[],
-    after: "",
-    posix_order: true,
-};
+const NOHUP: Spec = Spec::new(
+    "COMMAND [ARG]...",
+    "Run COMMAND, ignoring hangup signals.\nIf standard output is a terminal, append output to 'nohup.out' if possible.",
+    &[],
+)
+.posix_order();
 
 pub(crate) fn nohup(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = NOHUP.parse_or_exit(ctx, args, Exit(125))?;
@@ -133,10 +131,10 @@ enum StdbufFlag {
     Output,
 }
 
-const STDBUF: Spec<StdbufFlag> = Spec {
-    usage: "OPTION... COMMAND",
-    about: "Run COMMAND, with modified buffering operations for its standard streams.",
-    options: &[
+const STDBUF: Spec<StdbufFlag> = Spec::new(
+    "OPTION... COMMAND",
+    "Run COMMAND, with modified buffering operations for its standard streams.",
+    &[
         Opt::new(StdbufFlag::Input, 'i', "input")
             .takes("MODE", "adjust standard input stream buffering"),
         Opt::new(StdbufFlag::Output, 'o', "output")
@@ -144,9 +142,9 @@ const STDBUF: Spec<StdbufFlag> = Spec {
         Opt::new(StdbufFlag::Error, 'e', "error")
             .takes("MODE", "adjust standard error stream buffering"),
     ],
-    after: "If MODE is 'L' the corresponding stream will be line buffered, if 0 unbuffered.\nThe tools here flush when they wait for input, so the modes need no action.",
-    posix_order: true,
-};
+)
+.after("If MODE is 'L' the corresponding stream will be line buffered, if 0 unbuffered.\nThe tools here flush when they wait for input, so the modes need no action.")
+.posix_order();
 
 pub(crate) fn stdbuf(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = STDBUF.parse_or_exit(ctx, args, Exit(125))?;
@@ -182,10 +180,10 @@ enum TimeFlag {
     Verbose,
 }
 
-const TIME: Spec<TimeFlag> = Spec {
-    usage: "[OPTION]... COMMAND [ARG]...",
-    about: "Run COMMAND, then print how long it took to standard error.",
-    options: &[
+const TIME: Spec<TimeFlag> = Spec::new(
+    "[OPTION]... COMMAND [ARG]...",
+    "Run COMMAND, then print how long it took to standard error.",
+    &[
         Opt::new(TimeFlag::Append, 'a', "append")
             .says("with -o FILE, append instead of overwriting"),
         Opt::new(TimeFlag::Format, 'f', "format")
@@ -198,9 +196,8 @@ const TIME: Spec<TimeFlag> = Spec {
             .says("do not print information about abnormal program termination"),
         Opt::new(TimeFlag::Verbose, 'v', "verbose").says("print all resource usage information"),
     ],
-    after: "",
-    posix_order: true,
-};
+)
+.posix_order();
 
 pub(crate) fn time(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = TIME.parse_or_exit(ctx, args, Exit(125))?;

@@ -20,19 +20,19 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION] DURATION COMMAND [ARG]...\n  or:  timeout [OPTION]",
-    about: "Start COMMAND, and kill it if still running after DURATION.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION] DURATION COMMAND [ARG]...\n  or:  timeout [OPTION]",
+    "Start COMMAND, and kill it if still running after DURATION.",
+    &[
         Opt::long(Flag::PreserveStatus, "preserve-status").says("exit with the same status as COMMAND, even when the\ncommand times out"),
         Opt::long(Flag::Foreground, "foreground").says("(no effect: there is no terminal)"),
         Opt::new(Flag::KillAfter, 'k', "kill-after").takes("DURATION", "also send a KILL signal if COMMAND is still running\nthis long after the initial signal was sent"),
         Opt::new(Flag::Signal, 's', "signal").takes("SIGNAL", "specify the signal to be sent on timeout"),
         Opt::new(Flag::Verbose, 'v', "verbose").says("diagnose to stderr any signal sent upon timeout"),
     ],
-    after: "DURATION is a floating point number with an optional suffix: s, m, h or d.\nA duration of 0 disables the associated timeout.\n\nUpon timeout, send the TERM signal to COMMAND, if no other SIGNAL specified.\nExit status: 124 if COMMAND times out, 125 if timeout itself fails, 126 if COMMAND\nis found but cannot be invoked, 127 if it cannot be found, 137 if it is sent the\nKILL signal, else the status of COMMAND.",
-    posix_order: true,
-};
+)
+.after("DURATION is a floating point number with an optional suffix: s, m, h or d.\nA duration of 0 disables the associated timeout.\n\nUpon timeout, send the TERM signal to COMMAND, if no other SIGNAL specified.\nExit status: 124 if COMMAND times out, 125 if timeout itself fails, 126 if COMMAND\nis found but cannot be invoked, 127 if it cannot be found, 137 if it is sent the\nKILL signal, else the status of COMMAND.")
+.posix_order();
 
 fn interval(ctx: &mut Ctx<'_>, text: &[u8]) -> Result<Duration, Exit> {
     match sleep::seconds(text) {

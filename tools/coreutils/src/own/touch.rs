@@ -28,10 +28,10 @@ enum Flag {
     Time,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... FILE...",
-    about: "Update the access and modification times of each FILE to the current time.\nA FILE argument that does not exist is created empty, unless -c or -h is supplied.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... FILE...",
+    "Update the access and modification times of each FILE to the current time.\nA FILE argument that does not exist is created empty, unless -c or -h is supplied.",
+    &[
         Opt::new(Flag::AccessOnly, 'a', "").says("change only the access time"),
         Opt::new(Flag::NoCreate, 'c', "no-create").says("do not create any files"),
         Opt::new(Flag::Date, 'd', "date")
@@ -49,9 +49,7 @@ const SPEC: Spec<Flag> = Spec {
             "change the specified time: access, atime, use (like -a),\nmodify, mtime (like -m)",
         ),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 fn nanos((seconds, nanos): (i64, u32)) -> u64 {
     // Times before the epoch cannot be stored; the epoch is the nearest.

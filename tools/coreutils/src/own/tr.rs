@@ -18,19 +18,19 @@ enum Flag {
     TruncateSet1,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... STRING1 [STRING2]",
-    about: "Translate, squeeze, and/or delete characters from standard input,\nwriting to standard output.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... STRING1 [STRING2]",
+    "Translate, squeeze, and/or delete characters from standard input,\nwriting to standard output.",
+    &[
         Opt::new(Flag::Complement, 'c', "complement").says("use the complement of STRING1"),
         Opt::new(Flag::Complement, 'C', "").says("the same"),
         Opt::new(Flag::Delete, 'd', "delete").says("delete characters in STRING1, do not translate"),
         Opt::new(Flag::SqueezeRepeats, 's', "squeeze-repeats").says("replace each sequence of a repeated character\nthat is listed in the last specified STRING,\nwith a single occurrence of that character"),
         Opt::new(Flag::TruncateSet1, 't', "truncate-set1").says("first truncate STRING1 to length of STRING2"),
     ],
-    after: "STRINGs: \\NNN \\\\ \\a \\b \\f \\n \\r \\t \\v, CHAR1-CHAR2, [CHAR*], [CHAR*REPEAT],\n[:alnum:] [:alpha:] [:blank:] [:cntrl:] [:digit:] [:graph:] [:lower:]\n[:print:] [:punct:] [:space:] [:upper:] [:xdigit:], [=CHAR=]",
-    posix_order: true,
-};
+)
+.after("STRINGs: \\NNN \\\\ \\a \\b \\f \\n \\r \\t \\v, CHAR1-CHAR2, [CHAR*], [CHAR*REPEAT],\n[:alnum:] [:alpha:] [:blank:] [:cntrl:] [:digit:] [:graph:] [:lower:]\n[:print:] [:punct:] [:space:] [:upper:] [:xdigit:], [=CHAR=]")
+.posix_order();
 
 /// A part of a set.
 #[derive(Clone, Debug, PartialEq)]

@@ -58,10 +58,10 @@ enum Flag {
     Unsorted,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[options] [directory...]",
-    about: "List contents of directories in a tree-like format.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[options] [directory...]",
+    "List contents of directories in a tree-like format.",
+    &[
         Opt::new(Flag::All, 'a', "").says("all files are listed"),
         Opt::new(Flag::Directories, 'd', "").says("list directories only"),
         Opt::new(Flag::FollowLinks, 'l', "").says("follow symbolic links like directories"),
@@ -111,9 +111,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Ignored, 'S', "").says("print with CP437 lines (ignored)"),
         Opt::new(Flag::Json, 'J', "").says("prints out a JSON representation of the tree"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 struct Options {
     p: Parsed<Flag>,

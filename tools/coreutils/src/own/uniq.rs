@@ -25,10 +25,10 @@ enum Flag {
     ZeroTerminated,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [INPUT [OUTPUT]]",
-    about: "Filter adjacent matching lines from INPUT (or standard input),\nwriting to OUTPUT (or standard output).\n\nWith no options, matching lines are merged to the first occurrence.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [INPUT [OUTPUT]]",
+    "Filter adjacent matching lines from INPUT (or standard input),\nwriting to OUTPUT (or standard output).\n\nWith no options, matching lines are merged to the first occurrence.",
+    &[
         Opt::new(Flag::Count, 'c', "count").says("prefix lines by the number of occurrences"),
         Opt::new(Flag::Repeated, 'd', "repeated").says("only print duplicate lines, one for each group"),
         Opt::new(Flag::PlainAllRepeated, 'D', "").says("print all duplicate lines"),
@@ -41,9 +41,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
         Opt::new(Flag::CheckChars, 'w', "check-chars").takes("N", "compare no more than N characters in lines"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 #[derive(Clone, Copy, PartialEq)]
 enum Separate {

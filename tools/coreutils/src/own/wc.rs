@@ -20,10 +20,10 @@ enum Flag {
     Words,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [FILE]...\n  or:  wc [OPTION]... --files0-from=F",
-    about: "Print newline, word, and byte counts for each FILE, and a total line if\nmore than one FILE is specified.\n\nWith no FILE, or when FILE is -, read standard input.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [FILE]...\n  or:  wc [OPTION]... --files0-from=F",
+    "Print newline, word, and byte counts for each FILE, and a total line if\nmore than one FILE is specified.\n\nWith no FILE, or when FILE is -, read standard input.",
+    &[
         Opt::new(Flag::Bytes, 'c', "bytes").says("print the byte counts"),
         Opt::new(Flag::Chars, 'm', "chars").says("print the character counts"),
         Opt::new(Flag::Lines, 'l', "lines").says("print the newline counts"),
@@ -33,9 +33,7 @@ const SPEC: Spec<Flag> = Spec {
             .says("print the maximum display width"),
         Opt::new(Flag::Words, 'w', "words").says("print the word counts"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 #[derive(Clone, Copy)]
 struct Show {

@@ -13,16 +13,15 @@ enum Flag {
     Silent,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[-as] COMMAND...",
-    about: "Print the file that each COMMAND means, searched in PATH.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[-as] COMMAND...",
+    "Print the file that each COMMAND means, searched in PATH.",
+    &[
         Opt::new(Flag::All, 'a', "all").says("print all matches in PATH, not just the first"),
         Opt::new(Flag::Silent, 's', "").says("no output, only the exit status"),
     ],
-    after: "",
-    posix_order: true,
-};
+)
+.posix_order();
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;

@@ -5,13 +5,9 @@ use std::io::Write;
 use box_applet::opts::Spec;
 use box_applet::{Ctx, Ended, Exit};
 
-const SPEC: Spec = Spec {
-    usage: "[STRING]...",
-    about: "Repeatedly output a line with all specified STRING(s), or 'y'.",
-    options: &[],
-    after: "",
-    posix_order: true,
-};
+const SPEC: Spec =
+    Spec::new("[STRING]...", "Repeatedly output a line with all specified STRING(s), or 'y'.", &[])
+        .posix_order();
 
 /// Bytes per write: a pipe's capacity.
 const CHUNK: usize = 64 * 1024;

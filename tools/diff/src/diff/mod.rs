@@ -63,10 +63,10 @@ enum Flag {
     HorizonLines,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... FILES",
-    about: "Compare FILES line by line.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... FILES",
+    "Compare FILES line by line.",
+    &[
         Opt::long(Flag::Normal, "normal").says("output a normal diff (the default)"),
         Opt::new(Flag::Brief, 'q', "brief").says("report only when files differ"),
         Opt::new(Flag::ReportIdenticalFiles, 's', "report-identical-files")
@@ -126,9 +126,8 @@ const SPEC: Spec<Flag> = Spec {
             .may_take("WHEN", "color output; WHEN is never, always or auto"),
         Opt::long(Flag::HorizonLines, "horizon-lines").takes("NUM", "accepted and ignored"),
     ],
-    after: "FILES are 'FILE1 FILE2' or 'DIR1 DIR2' or 'DIR FILE' or 'FILE DIR'.\nIf a FILE is '-', read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.",
-    posix_order: false,
-};
+)
+.after("FILES are 'FILE1 FILE2' or 'DIR1 DIR2' or 'DIR FILE' or 'FILE DIR'.\nIf a FILE is '-', read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.");
 
 /// Options that ask for a form of the output.
 const FORMS: &[Flag] = &[

@@ -53,10 +53,10 @@ pub(super) enum Flag {
     Binary,
 }
 
-pub(super) const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... PATTERNS [FILE]...",
-    about: "Search for PATTERNS in each FILE.\nPATTERNS can contain multiple patterns separated by newlines.",
-    options: &[
+pub(super) const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... PATTERNS [FILE]...",
+    "Search for PATTERNS in each FILE.\nPATTERNS can contain multiple patterns separated by newlines.",
+    &[
         Opt::new(Flag::ExtendedRegexp, 'E', "extended-regexp").says("PATTERNS are extended regular expressions"),
         Opt::new(Flag::FixedStrings, 'F', "fixed-strings").says("PATTERNS are strings"),
         Opt::new(Flag::BasicRegexp, 'G', "basic-regexp").says("PATTERNS are basic regular expressions"),
@@ -107,6 +107,5 @@ pub(super) const SPEC: Spec<Flag> = Spec {
         Opt::long(Flag::Color, "colour").may_take("WHEN", "the same"),
         Opt::new(Flag::Binary, 'U', "binary").says("do not strip CR characters at EOL (no effect here)"),
     ],
-    after: "When FILE is '-', read standard input.  With no FILE, read '.' if\nrecursive, '-' otherwise.  With fewer than two FILEs, assume -h.\nExit status is 0 if any line is selected, 1 otherwise;\nif any error occurs and -q is not given, the exit status is 2.",
-    posix_order: false,
-};
+)
+.after("When FILE is '-', read standard input.  With no FILE, read '.' if\nrecursive, '-' otherwise.  With fewer than two FILEs, assume -h.\nExit status is 0 if any line is selected, 1 otherwise;\nif any error occurs and -q is not given, the exit status is 2.");

@@ -34,10 +34,10 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[options] [file]",
-    about: "Edit text line by line, by commands from standard input.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[options] [file]",
+    "Edit text line by line, by commands from standard input.",
+    &[
         Opt::new(Flag::ExtendedRegexp, 'E', "extended-regexp")
             .says("use extended regular expressions"),
         Opt::new(Flag::ExtendedRegexp, 'r', "").says("the same as -E"),
@@ -51,9 +51,8 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Script, 's', "script").says("suppress byte counts and '!' prompt"),
         Opt::new(Flag::Verbose, 'v', "verbose").says("be verbose; equivalent to the 'H' command"),
     ],
-    after: "Start edit by reading in 'file' if given.\nIf 'file' begins with a '!', read output of shell command.",
-    posix_order: false,
-};
+)
+.after("Start edit by reading in 'file' if given.\nIf 'file' begins with a '!', read output of shell command.");
 
 /// Why a command fails.
 type Result<T> = std::result::Result<T, String>;

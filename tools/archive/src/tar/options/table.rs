@@ -58,10 +58,10 @@ pub(super) enum Flag {
     Interactive,
 }
 
-pub(super) const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION...] [FILE]...",
-    about: "Save many files in one archive, list them, and restore them from it.",
-    options: &[
+pub(super) const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION...] [FILE]...",
+    "Save many files in one archive, list them, and restore them from it.",
+    &[
         Opt::new(Flag::Create, 'c', "create").says("create a new archive"),
         Opt::new(Flag::Append, 'r', "append").says("append files to the end of an archive"),
         Opt::new(Flag::List, 't', "list").says("list the contents of an archive"),
@@ -128,6 +128,5 @@ pub(super) const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::OldArchive, 'o', "old-archive").says("accepted and ignored"),
         Opt::new(Flag::Interactive, 'w', "").says("refused: there is no terminal to ask"),
     ],
-    after: "",
-    posix_order: true,
-};
+)
+.posix_order();

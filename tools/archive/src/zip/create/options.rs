@@ -32,11 +32,11 @@ enum Flag {
     Ignored,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[-options] [-b path] [-n suffixes] [zipfile list] [-xi list]",
-    about: "Add or replace entries of zipfile from list, which can include the special name - to compress\n\
+const SPEC: Spec<Flag> = Spec::new(
+    "[-options] [-b path] [-n suffixes] [zipfile list] [-xi list]",
+    "Add or replace entries of zipfile from list, which can include the special name - to compress\n\
             standard input. If zipfile is -, write the archive to standard output.",
-    options: &[
+    &[
         Opt::new(Flag::Freshen, 'f', "freshen").says("only changed files"),
         Opt::new(Flag::Update, 'u', "update").says("only changed or new files"),
         Opt::new(Flag::Delete, 'd', "delete").says("delete entries in zipfile"),
@@ -76,9 +76,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Help, 'h', "").says("the same as --help"),
         Opt::new(Flag::Help, '?', ""),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// What becomes of the archive.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -38,10 +38,10 @@ enum Flag {
     Ignored,
 }
 
-const UNZIP: Spec<Flag> = Spec {
-    usage: "[-Z] [-opts[modifiers]] file[.zip] [list] [-x xlist] [-d exdir]",
-    about: "Extract files in list, except those in xlist, to exdir. With -Z as the first letter, do as zipinfo does.",
-    options: &[
+const UNZIP: Spec<Flag> = Spec::new(
+    "[-Z] [-opts[modifiers]] file[.zip] [list] [-x xlist] [-d exdir]",
+    "Extract files in list, except those in xlist, to exdir. With -Z as the first letter, do as zipinfo does.",
+    &[
         Opt::new(Flag::Pipe, 'p', "").says("extract files to pipe, no messages"),
         Opt::new(Flag::PipeWithNames, 'c', "").says("extract files to pipe, with names"),
         Opt::new(Flag::List, 'l', "").says("list files (short format)"),
@@ -74,14 +74,12 @@ const UNZIP: Spec<Flag> = Spec {
         Opt::new(Flag::Ignored, ':', "").says("accepted and ignored"),
         Opt::new(Flag::Ignored, '^', "").says("accepted and ignored"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
-const ZIPINFO: Spec<Flag> = Spec {
-    usage: "[-opts] file[.zip] [list] [-x xlist]",
-    about: "List files in list, except those in xlist, as ls -l does.",
-    options: &[
+const ZIPINFO: Spec<Flag> = Spec::new(
+    "[-opts] file[.zip] [list] [-x xlist]",
+    "List files in list, except those in xlist, as ls -l does.",
+    &[
         Opt::new(Flag::Names, '1', "").says("list names only, one per line"),
         Opt::new(Flag::Ignored, 's', "").says("the default format"),
         Opt::new(Flag::Ignored, 'm', "").says("accepted and ignored"),
@@ -98,9 +96,7 @@ const ZIPINFO: Spec<Flag> = Spec {
         Opt::new(Flag::Ignored, 'O', "").takes("charset", "accepted and ignored"),
         Opt::new(Flag::Ignored, 'I', "").takes("charset", "accepted and ignored"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// What is to be done.
 #[derive(Clone, Copy, PartialEq)]

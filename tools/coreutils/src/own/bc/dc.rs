@@ -19,16 +19,14 @@ enum Flag {
     File,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION] [file ...]",
-    about: "Calculate in reverse Polish notation.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION] [file ...]",
+    "Calculate in reverse Polish notation.",
+    &[
         Opt::new(Flag::Expression, 'e', "expression").takes("EXPR", "evaluate expression"),
         Opt::new(Flag::File, 'f', "file").takes("FILE", "evaluate contents of file"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// Most texts inside one another.
 const MAX_DEPTH: usize = 100_000;

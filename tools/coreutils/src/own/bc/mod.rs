@@ -36,10 +36,10 @@ enum Flag {
     Warn,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[options] [file ...]",
-    about: "An arbitrary precision calculator language.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[options] [file ...]",
+    "An arbitrary precision calculator language.",
+    &[
         Opt::new(Flag::Interactive, 'i', "interactive").says("(ignored)"),
         Opt::new(Flag::Mathlib, 'l', "mathlib").says("use the predefined math routines"),
         Opt::new(Flag::Quiet, 'q', "quiet").says("don't print initial banner"),
@@ -48,9 +48,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Warn, 'w', "warn").says("warn about non-standard bc constructs (ignored)"),
         Opt::new(Flag::Expression, 'e', "expression").takes("EXPR", "evaluate an expression"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;

@@ -44,10 +44,10 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [-T] SOURCE DEST\n  or:  cp [OPTION]... SOURCE... DIRECTORY\n  or:  cp [OPTION]... -t DIRECTORY SOURCE...",
-    about: "Copy SOURCE to DEST, or multiple SOURCE(s) to DIRECTORY.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [-T] SOURCE DEST\n  or:  cp [OPTION]... SOURCE... DIRECTORY\n  or:  cp [OPTION]... -t DIRECTORY SOURCE...",
+    "Copy SOURCE to DEST, or multiple SOURCE(s) to DIRECTORY.",
+    &[
         Opt::new(Flag::Archive, 'a', "archive").says("same as -dR --preserve=all"),
         Opt::long(Flag::AttributesOnly, "attributes-only").says("don't copy the file data, just the attributes"),
         Opt::long(Flag::Backup, "backup").may_take("CONTROL", "make a backup of each existing destination file"),
@@ -81,9 +81,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Ignored, 'Z', "").says("(ignored)"),
         Opt::long(Flag::Context, "context").may_take("CTX", "(ignored)"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;

@@ -35,10 +35,10 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [-T] SOURCE DEST\n  or:  install [OPTION]... SOURCE... DIRECTORY\n  or:  install [OPTION]... -t DIRECTORY SOURCE...\n  or:  install [OPTION]... -d DIRECTORY...",
-    about: "Copy files and set their attributes, or create directories.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [-T] SOURCE DEST\n  or:  install [OPTION]... SOURCE... DIRECTORY\n  or:  install [OPTION]... -t DIRECTORY SOURCE...\n  or:  install [OPTION]... -d DIRECTORY...",
+    "Copy files and set their attributes, or create directories.",
+    &[
         Opt::long(Flag::Backup, "backup").may_take("CONTROL", "make a backup of each existing destination file"),
         Opt::new(Flag::PlainBackup, 'b', "").says("like --backup but does not accept an argument"),
         Opt::new(Flag::Ignored, 'c', "").says("(ignored)"),
@@ -58,9 +58,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Ignored, 'Z', "").says("(ignored)"),
         Opt::long(Flag::Context, "context").may_take("CTX", "(ignored)"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 struct Attributes {
     mode: Mode,

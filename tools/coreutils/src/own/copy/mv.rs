@@ -29,10 +29,10 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [-T] SOURCE DEST\n  or:  mv [OPTION]... SOURCE... DIRECTORY\n  or:  mv [OPTION]... -t DIRECTORY SOURCE...",
-    about: "Rename SOURCE to DEST, or move SOURCE(s) to DIRECTORY.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [-T] SOURCE DEST\n  or:  mv [OPTION]... SOURCE... DIRECTORY\n  or:  mv [OPTION]... -t DIRECTORY SOURCE...",
+    "Rename SOURCE to DEST, or move SOURCE(s) to DIRECTORY.",
+    &[
         Opt::long(Flag::Backup, "backup").may_take("CONTROL", "make a backup of each existing destination file"),
         Opt::new(Flag::PlainBackup, 'b', "").says("like --backup but does not accept an argument"),
         Opt::new(Flag::Force, 'f', "force").says("do not prompt before overwriting"),
@@ -47,9 +47,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Verbose, 'v', "verbose").says("explain what is being done"),
         Opt::new(Flag::Context, 'Z', "context").says("(ignored)"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 struct Options {
     existing: Existing,

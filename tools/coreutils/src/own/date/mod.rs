@@ -31,10 +31,10 @@ enum Flag {
     Utc,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [+FORMAT]\n  or:  date [-u|--utc|--universal] [MMDDhhmm[[CC]YY][.ss]]",
-    about: "Display date and time in the given FORMAT.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [+FORMAT]\n  or:  date [-u|--utc|--universal] [MMDDhhmm[[CC]YY][.ss]]",
+    "Display date and time in the given FORMAT.",
+    &[
         Opt::new(Flag::Date, 'd', "date").takes("STRING", "display time described by STRING, not 'now'"),
         Opt::long(Flag::Debug, "debug").says("annotate the parsed date (no effect)"),
         Opt::new(Flag::File, 'f', "file").takes("DATEFILE", "like --date; once for each line of DATEFILE"),
@@ -49,9 +49,8 @@ const SPEC: Spec<Flag> = Spec {
         Opt::long(Flag::Utc, "universal").says("the same"),
         Opt::long(Flag::Resolution, "resolution").says("output the available resolution of timestamps"),
     ],
-    after: "FORMAT controls the output as strftime does: %Y %m %d %H %M %S %F %T %s %N %a %b %Z %z ...\nFlags after %: - (do not pad), _ (spaces), 0 (zeros), + (zeros, and + before future years),\n^ (upper case), # (opposite case); then a width.",
-    posix_order: false,
-};
+)
+.after("FORMAT controls the output as strftime does: %Y %m %d %H %M %S %F %T %s %N %a %b %Z %z ...\nFlags after %: - (do not pad), _ (spaces), 0 (zeros), + (zeros, and + before future years),\n^ (upper case), # (opposite case); then a width.");
 
 /// The output format that an option stands for; `Err` holds the option whose argument is none.
 fn option_format(flag: Flag, value: Option<&[u8]>) -> Result<Option<&'static [u8]>, &'static [u8]> {

@@ -27,10 +27,10 @@ enum Flag {
     Unset,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [-] [NAME=VALUE]... [COMMAND [ARG]...]",
-    about: "Set each NAME to VALUE in the environment and run COMMAND.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [-] [NAME=VALUE]... [COMMAND [ARG]...]",
+    "Set each NAME to VALUE in the environment and run COMMAND.",
+    &[
         Opt::new(Flag::IgnoreEnvironment, 'i', "ignore-environment").says("start with an empty environment"),
         Opt::new(Flag::Null, '0', "null").says("end each output line with NUL, not newline"),
         Opt::new(Flag::Unset, 'u', "unset").takes("NAME", "remove variable from the environment"),
@@ -42,9 +42,9 @@ const SPEC: Spec<Flag> = Spec {
         Opt::long(Flag::ListSignalHandling, "list-signal-handling").says("(ignored)"),
         Opt::new(Flag::Debug, 'v', "debug").says("print verbose information for each processing step"),
     ],
-    after: "A mere - implies -i.  If no COMMAND, print the resulting environment.",
-    posix_order: true,
-};
+)
+.after("A mere - implies -i.  If no COMMAND, print the resulting environment.")
+.posix_order();
 
 /// `-S` arguments replaced by the words they hold, wherever they stand among the options.
 fn expand(ctx: &Ctx<'_>, args: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {

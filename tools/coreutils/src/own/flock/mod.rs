@@ -33,10 +33,10 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[options] <file>|<directory> <command> [<argument>...]\n  or:  flock [options] <file>|<directory> -c <command>\n  or:  flock [options] <file descriptor number>",
-    about: "Manage file locks from shell scripts.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[options] <file>|<directory> <command> [<argument>...]\n  or:  flock [options] <file>|<directory> -c <command>\n  or:  flock [options] <file descriptor number>",
+    "Manage file locks from shell scripts.",
+    &[
         Opt::new(Flag::Shared, 's', "shared").says("get a shared lock"),
         Opt::new(Flag::Exclusive, 'x', "exclusive").says("get an exclusive lock (default)"),
         Opt::new(Flag::Exclusive, 'e', "").says("the same as -x"),
@@ -53,9 +53,8 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::NoFork, 'F', "no-fork").says("accepted and ignored"),
         Opt::long(Flag::Verbose, "verbose").says("increase verbosity"),
     ],
-    after: "",
-    posix_order: true,
-};
+)
+.posix_order();
 
 /// Statuses of sysexits.h, as the manual has them.
 const BAD_USAGE: Exit = Exit(64);

@@ -35,10 +35,10 @@ enum Flag {
     TwoBytesOctal,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[options] <file>...",
-    about: "Display file contents in hexadecimal, decimal, octal, or ascii.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[options] <file>...",
+    "Display file contents in hexadecimal, decimal, octal, or ascii.",
+    &[
         Opt::new(Flag::OneByteOctal, 'b', "one-byte-octal").says("one-byte octal display"),
         Opt::new(Flag::OneByteChar, 'c', "one-byte-char").says("one-byte character display"),
         Opt::new(Flag::Canonical, 'C', "canonical").says("canonical hex+ASCII display"),
@@ -56,9 +56,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Skip, 's', "skip").takes("OFFSET", "skip offset bytes from the beginning"),
         Opt::new(Flag::NoSqueezing, 'v', "no-squeezing").says("output identical lines"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// The formats that the letter options stand for, in the language of `-e`.
 fn letter_formats(flag: Flag) -> &'static [&'static [u8]] {

@@ -32,10 +32,10 @@ enum Flag {
     Verbose,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION...] [FILE...]",
-    about: "Convert encoding of given files from one encoding to another.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION...] [FILE...]",
+    "Convert encoding of given files from one encoding to another.",
+    &[
         Opt::new(Flag::FromCode, 'f', "from-code").takes("NAME", "encoding of original text"),
         Opt::new(Flag::ToCode, 't', "to-code").takes("NAME", "encoding for output"),
         Opt::new(Flag::List, 'l', "list").says("list all known coded character sets"),
@@ -44,9 +44,7 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Silent, 's', "silent").says("suppress warnings"),
         Opt::long(Flag::Verbose, "verbose").says("accepted and ignored"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 const HINT: &str = "Try `iconv --help' or `iconv --usage' for more information.\n";
 

@@ -78,10 +78,10 @@ pub(super) enum Flag {
     Zero,
 }
 
-pub(super) const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [FILE]...",
-    about: "List information about the FILEs (the current directory by default).\nSort entries alphabetically if none of -cftuvSUX nor --sort is specified.",
-    options: &[
+pub(super) const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [FILE]...",
+    "List information about the FILEs (the current directory by default).\nSort entries alphabetically if none of -cftuvSUX nor --sort is specified.",
+    &[
         Opt::new(Flag::All, 'a', "all").says("do not ignore entries starting with ."),
         Opt::new(Flag::AlmostAll, 'A', "almost-all").says("do not list implied . and .."),
         Opt::long(Flag::Author, "author").says("with -l, print the author of each file"),
@@ -141,9 +141,8 @@ pub(super) const SPEC: Spec<Flag> = Spec {
         Opt::long(Flag::Zero, "zero").says("end each output line with NUL, not newline"),
         Opt::new(Flag::OnePerLine, '1', "").says("list one file per line"),
     ],
-    after: "Exit status:\n 0  if OK,\n 1  if minor problems (e.g., cannot access subdirectory),\n 2  if serious trouble (e.g., cannot access command-line argument).",
-    posix_order: false,
-};
+)
+.after("Exit status:\n 0  if OK,\n 1  if minor problems (e.g., cannot access subdirectory),\n 2  if serious trouble (e.g., cannot access command-line argument).");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {

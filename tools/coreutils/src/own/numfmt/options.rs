@@ -25,10 +25,10 @@ pub(super) enum Flag {
     ZeroTerminated,
 }
 
-pub(super) const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [NUMBER]...",
-    about: "Reformat NUMBER(s), or the numbers from standard input if none are specified.",
-    options: &[
+pub(super) const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [NUMBER]...",
+    "Reformat NUMBER(s), or the numbers from standard input if none are specified.",
+    &[
         Opt::long(Flag::Debug, "debug").says("print warnings about invalid input"),
         Opt::new(Flag::Delimiter, 'd', "delimiter")
             .takes("X", "use X instead of whitespace for field delimiter"),
@@ -57,9 +57,8 @@ pub(super) const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated")
             .says("line delimiter is NUL, not newline"),
     ],
-    after: "UNIT: none, auto (1K = 1000, 1Ki = 1024), si (1K = 1000), iec (1K = 1024), iec-i (1Ki = 1024).\nFIELDS: N, N-, N-M, -M, - (all), joined by commas.\nFORMAT: text with one %[0]['][-][WIDTH][.PRECISION]f.",
-    posix_order: false,
-};
+)
+.after("UNIT: none, auto (1K = 1000, 1Ki = 1024), si (1K = 1000), iec (1K = 1024), iec-i (1Ki = 1024).\nFIELDS: N, N-, N-M, -M, - (all), joined by commas.\nFORMAT: text with one %[0]['][-][WIDTH][.PRECISION]f.");
 
 /// What is done about an invalid number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

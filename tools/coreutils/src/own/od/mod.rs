@@ -36,10 +36,10 @@ enum Flag {
     Width,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [FILE]...\n  or:  od [-abcdfilosx]... [FILE] [[+]OFFSET[.][b]]\n  or:  od --traditional [OPTION]... [FILE] [[+]OFFSET[.][b] [+][LABEL][.][b]]",
-    about: "Write an unambiguous representation, octal numbers by default, of FILEs to\nstandard output.\n\nWith no FILE, or when FILE is -, read standard input.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [FILE]...\n  or:  od [-abcdfilosx]... [FILE] [[+]OFFSET[.][b]]\n  or:  od --traditional [OPTION]... [FILE] [[+]OFFSET[.][b] [+][LABEL][.][b]]",
+    "Write an unambiguous representation, octal numbers by default, of FILEs to\nstandard output.\n\nWith no FILE, or when FILE is -, read standard input.",
+    &[
         Opt::new(Flag::AddressRadix, 'A', "address-radix")
             .takes("RADIX", "how addresses are shown: d, o, x, or n for none"),
         Opt::long(Flag::Endian, "endian")
@@ -79,9 +79,8 @@ const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Format("o4"), 'O', ""),
         Opt::new(Flag::Format("x4"), 'X', ""),
     ],
-    after: "TYPE is one or more of: a (named character, without its high bit), c (character or\nbackslash escape), d[SIZE] (signed decimal), f[SIZE] (floating point), o[SIZE] (octal),\nu[SIZE] (unsigned decimal), x[SIZE] (hexadecimal), each with z behind it to show\nprintable characters at the end of its line.  SIZE is a number of bytes, or C, S, I, L\nfor char, short, int, long; for f it is F, D, L for float, double, long double.",
-    posix_order: false,
-};
+)
+.after("TYPE is one or more of: a (named character, without its high bit), c (character or\nbackslash escape), d[SIZE] (signed decimal), f[SIZE] (floating point), o[SIZE] (octal),\nu[SIZE] (unsigned decimal), x[SIZE] (hexadecimal), each with z behind it to show\nprintable characters at the end of its line.  SIZE is a number of bytes, or C, S, I, L\nfor char, short, int, long; for f it is F, D, L for float, double, long double.");
 
 struct Plan {
     types: Vec<Type>,

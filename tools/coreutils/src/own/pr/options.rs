@@ -33,10 +33,10 @@ pub(super) enum Flag {
     Width,
 }
 
-pub(super) const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [FILE]...",
-    about: "Paginate or columnate FILE(s) for printing.\n\nWith no FILE, or when FILE is -, read standard input.\n+FIRST[:LAST] before the files and -COLUMN are short for --pages and --columns.",
-    options: &[
+pub(super) const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [FILE]...",
+    "Paginate or columnate FILE(s) for printing.\n\nWith no FILE, or when FILE is -, read standard input.\n+FIRST[:LAST] before the files and -COLUMN are short for --pages and --columns.",
+    &[
         Opt::long(Flag::Pages, "pages")
             .takes("FIRST[:LAST]", "begin [stop] printing with page FIRST [LAST]"),
         Opt::long(Flag::Columns, "columns")
@@ -85,9 +85,7 @@ pub(super) const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::PageWidth, 'W', "page-width")
             .takes("WIDTH", "page width (72); lines are always truncated, except with -J"),
     ],
-    after: "",
-    posix_order: false,
-};
+);
 
 /// How unprintable characters are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,10 +42,10 @@ pub(super) enum Flag {
     ZeroTerminated,
 }
 
-pub(super) const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [FILE]...\n  or:  sort [OPTION]... --files0-from=F",
-    about: "Write sorted concatenation of all FILE(s) to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
-    options: &[
+pub(super) const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [FILE]...\n  or:  sort [OPTION]... --files0-from=F",
+    "Write sorted concatenation of all FILE(s) to standard output.\n\nWith no FILE, or when FILE is -, read standard input.",
+    &[
         Opt::new(Flag::IgnoreLeadingBlanks, 'b', "ignore-leading-blanks").says("ignore leading blanks"),
         Opt::new(Flag::DictionaryOrder, 'd', "dictionary-order").says("consider only blanks and alphanumeric characters"),
         Opt::new(Flag::IgnoreCase, 'f', "ignore-case").says("fold lower case to upper case characters"),
@@ -78,9 +78,8 @@ pub(super) const SPEC: Spec<Flag> = Spec {
         Opt::new(Flag::Ignored, 'y', "").says("(ignored)"),
         Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
     ],
-    after: "KEYDEF is F[.C][OPTS][,F[.C][OPTS]] for start and stop position, where F is a\nfield number and C a character position in the field; both are origin 1, and\nthe stop position defaults to the line's end.  OPTS is one or more single-letter\nordering options [bdfgiMhnRrV], which override global ordering options for that key.",
-    posix_order: false,
-};
+)
+.after("KEYDEF is F[.C][OPTS][,F[.C][OPTS]] for start and stop position, where F is a\nfield number and C a character position in the field; both are origin 1, and\nthe stop position defaults to the line's end.  OPTS is one or more single-letter\nordering options [bdfgiMhnRrV], which override global ordering options for that key.");
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Check {

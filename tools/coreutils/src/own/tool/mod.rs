@@ -27,24 +27,23 @@ enum Flag {
     RawOutput,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[OPTION]... [NAME [--ARGUMENT VALUE]... [JSON | -]]",
-    about: "Call a tool of this session's host, or list what tools there are.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[OPTION]... [NAME [--ARGUMENT VALUE]... [JSON | -]]",
+    "Call a tool of this session's host, or list what tools there are.",
+    &[
         Opt::new(Flag::List, 'l', "list").says("list the tools, as without NAME"),
         Opt::new(Flag::Json, 'j', "json").says("list them as JSON, with their schemas"),
         Opt::new(Flag::RawOutput, 'r', "raw-output")
             .says("print a result that is a string as text, not as JSON"),
     ],
-    after: "The arguments of a tool are options by their names: 'tool NAME --help' tells them. A list is an option that is\n\
+)
+.after("The arguments of a tool are options by their names: 'tool NAME --help' tells them. A list is an option that is\n\
             given several times; --FLAG is true and --no-FLAG false; what has no other form is JSON. Words without\n\
             an option fill the arguments that are required, in their order. JSON is an object of arguments, and - reads it from\n\
             standard input. The result is printed as JSON.\n\
             \n\
             Exit status: 0 if the tool gave a result, 1 if it failed or a limit was reached, 2 if the arguments are\n\
-            wrong, 126 if the policy does not allow it, 127 if there is no such tool.\n",
-    posix_order: true,
-};
+            wrong, 126 if the policy does not allow it, 127 if there is no such tool.\n").posix_order();
 
 const DENIED: Exit = Exit(126);
 const UNKNOWN: Exit = Exit(127);

@@ -27,18 +27,17 @@ enum Flag {
     Terminal,
 }
 
-const SPEC: Spec<Flag> = Spec {
-    usage: "[options] [command]",
-    about: "Print capabilities of the terminal.",
-    options: &[
+const SPEC: Spec<Flag> = Spec::new(
+    "[options] [command]",
+    "Print capabilities of the terminal.",
+    &[
         Opt::new(Flag::FromStdin, 'S', "").says("read commands from standard input"),
         Opt::new(Flag::Terminal, 'T', "").takes("TERM", "use this instead of $TERM"),
         Opt::new(Flag::PrintVersion, 'V', "").says("print version"),
         Opt::new(Flag::KeepScrollback, 'x', "").says("do not try to clear scrollback"),
     ],
-    after: "Commands:\n  clear       clear the screen\n  longname    print the name of the terminal\n  capname     print value for capability \"capname\"",
-    posix_order: false,
-};
+)
+.after("Commands:\n  clear       clear the screen\n  longname    print the name of the terminal\n  capname     print value for capability \"capname\"");
 
 /// The status of a system error is its number and 4.
 const NO_DEVICE: Exit = Exit(10);
