@@ -65,6 +65,11 @@ impl Command {
         Command { argv, ..Command::default() }
     }
 
+    /// A command line for the shell.
+    pub fn shell(text: &[u8]) -> Command {
+        Command::new(vec![b"sh".to_vec(), b"-c".to_vec(), text.to_vec()])
+    }
+
     /// Starts it. The applet's buffered output is flushed first, so that order is kept.
     pub fn start(&self, ctx: &mut Ctx<'_>) -> Result<Child, StartError> {
         let (pid, pumps) = self.prepared(ctx, |ctx, spec| ctx.procs.spawn(spec))?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -55,6 +55,39 @@ impl Ctx<'_> {
     /// An already parsed path made absolute; an empty one names nothing.
     pub fn absolute(&self, p: &Path) -> PathBuf {
         box_sys::path::resolve(&self.cwd, p.as_os_str().as_encoded_bytes())
+    }
+
+    /// All of an operand: of standard input for `-`, else of a file.
+    ///
+    /// # Errors
+    /// As of [`Ctx::read_file`].
+    pub fn read(&mut self, operand: &[u8]) -> io::Result<Vec<u8>> {
+        if operand != b"-" {
+            return self.read_file(operand);
+        }
+        let mut data = Vec::new();
+        self.stdin.read_to_end(&mut data)?;
+        Ok(data)
+    }
+
+    /// All of a file. A directory is refused, since what reading one gives differs between systems.
+    ///
+    /// # Errors
+    /// What opening or reading says.
+    pub fn read_file(&self, name: &[u8]) -> io::Result<Vec<u8>> {
+        let mut data = Vec::new();
+        let mut file = File::open(self.path(name))?;
+        if file.metadata().is_ok_and(|m| m.is_dir()) {
+            return Err(io::Error::from_raw_os_error(box_sys::errno::code::EISDIR));
+        }
+        file.read_to_end(&mut data)?;
+        Ok(data)
+    }
+
+    /// Writes the hint at `--help` to stderr.
+    pub fn hint(&mut self) {
+        let hint = format!("Try '{} --help' for more information.\n", self.name);
+        let _ = self.stderr.write_all(hint.as_bytes());
     }
 
     /// Writes `NAME: MESSAGE` to stderr. Standard output is flushed first, so that both

@@ -12,6 +12,14 @@ impl Env {
         self.0.get(name).map(Vec::as_slice)
     }
 
+    /// Whether characters are UTF-8 sequences (`LC_ALL`, `LC_CTYPE`, `LANG`; POSIX XBD 8.2). The image's own locale is
+    /// `C.UTF-8`, so only an explicit `C` or `POSIX` says no.
+    pub fn is_utf8(&self) -> bool {
+        let names: [&[u8]; 3] = [b"LC_ALL", b"LC_CTYPE", b"LANG"];
+        let locale = names.iter().find_map(|n| self.get(n).filter(|v| !v.is_empty()));
+        !matches!(locale, Some(b"C" | b"POSIX"))
+    }
+
     /// Sets a variable.
     pub fn set(&mut self, name: &[u8], value: &[u8]) {
         self.0.insert(name.to_vec(), value.to_vec());

@@ -1,10 +1,31 @@
-//! What a file that takes another's place has of it.
+//! A file that takes another's place: where it is written, and what it has of the other one.
 //!
 //! `std::fs::set_permissions` does nothing on WASI, hence the calls of [`box_sys::meta`].
 
-use std::path::Path;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use box_sys::meta;
+
+use crate::Ctx;
+
+/// A new file in the folder of `path`, under a name that begins with `stem` and that nobody has.
+///
+/// # Errors
+/// What making it says.
+pub fn beside(ctx: &Ctx<'_>, path: &Path, stem: &str) -> io::Result<(File, PathBuf)> {
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    for n in 0..1000u32 {
+        let path = dir.join(format!("{stem}{:05}{n:03}", ctx.procs.pid() % 100_000));
+        match File::options().read(true).write(true).create_new(true).open(&path) {
+            Ok(file) => return Ok((file, path)),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
 
 /// Gives `path` the owner and the permission bits of the file it replaces, as far as the user may:
 /// `sed -i` of a program leaves a program. Failures are no errors of the tool (GNU's ignore them, too).

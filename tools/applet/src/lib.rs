@@ -20,7 +20,7 @@
 //! | `program` | PATH search, `#!` lines, statuses 126 and 127 |
 //! | `command` | running another command with redirected streams |
 //! | `instead` | what to say about commands that are not there |
-//! | `inherit` | mode and owner for a file that takes another's place |
+//! | `inherit` | a file that takes another's place: where it is written, its mode and owner |
 #![forbid(unsafe_code)]
 
 pub mod command;
@@ -35,6 +35,6 @@ mod table;
 
 pub use ctx::{Ctx, Ended, Exit};
 pub use env::Env;
-pub use inherit::inherit;
+pub use inherit::{beside, inherit};
 pub use stream::{Input, Output, Sink, Source};
 pub use table::{Applet, Run, Table};

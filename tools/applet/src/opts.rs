@@ -216,8 +216,7 @@ fn answer(ctx: &mut Ctx<'_>, e: UsageError, help: &dyn Fn(&str) -> String, statu
         }
         UsageError::Message(m) => {
             ctx.error(&m);
-            let hint = format!("Try '{} --help' for more information.\n", ctx.name);
-            let _ = ctx.stderr.write_all(hint.as_bytes());
+            ctx.hint();
             status
         }
     }

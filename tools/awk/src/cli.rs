@@ -1,8 +1,5 @@
 //! The command line: options in getopt order up to the first operand, program sources.
 
-use std::fs;
-use std::io::Read;
-
 use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Exit};
 use box_sys::strerror;
@@ -126,8 +123,7 @@ pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
             Some(text) => job.sources.push(Source { name: None, text, namespace: Vec::new() }),
             None => {
                 ctx.error("no program text at all!");
-                let text = format!("Try '{} --help' for more information.\n", ctx.name);
-                let _ = std::io::Write::write_all(&mut ctx.stderr, text.as_bytes());
+                ctx.hint();
                 return Err(Exit::FAILURE);
             }
         }
@@ -195,7 +191,7 @@ fn settings(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Settings, Exit> 
     }
     Ok(Settings {
         traditional: parsed.has(Flag::Traditional) || posix,
-        utf8: !parsed.has(Flag::CharactersAsBytes) && is_utf8(ctx),
+        utf8: !parsed.has(Flag::CharactersAsBytes) && ctx.env.is_utf8(),
         non_decimal: parsed.has(Flag::NonDecimalData),
         inplace: false,
         inplace_suffix: assignments
@@ -208,26 +204,12 @@ fn settings(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Settings, Exit> 
     })
 }
 
-/// The character set of the locale: UTF-8 unless the environment says `C` or `POSIX`.
-fn is_utf8(ctx: &Ctx<'_>) -> bool {
-    let names: [&[u8]; 3] = [b"LC_ALL", b"LC_CTYPE", b"LANG"];
-    let set = names.iter().filter_map(|n| ctx.env.get(n)).find(|v| !v.is_empty());
-    !matches!(set, Some(b"C" | b"POSIX"))
-}
-
 fn read_file(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<Source, Exit> {
-    let mut text = Vec::new();
-    let read = if matches!(name, b"-" | b"/dev/stdin") {
-        ctx.stdin.read_to_end(&mut text).map(|_| ())
-    } else {
-        fs::read(ctx.path(name)).map(|t| text = t)
-    };
-    if let Err(e) = read {
-        let shown = String::from_utf8_lossy(name).into_owned();
-        let why = strerror(&e);
+    let text = ctx.read(if name == b"/dev/stdin" { b"-" } else { name }).map_err(|e| {
+        let (shown, why) = (String::from_utf8_lossy(name), strerror(&e));
         ctx.error(format_args!("fatal: cannot open source file `{shown}' for reading: {why}"));
-        return Err(Exit::USAGE);
-    }
+        Exit::USAGE
+    })?;
     // A `#!` line is a comment anyway.
     Ok(Source { name: Some(name.to_vec()), text, namespace: Vec::new() })
 }

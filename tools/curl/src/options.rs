@@ -2,8 +2,7 @@
 
 mod table;
 
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 
 use box_applet::Ctx;
 
@@ -240,15 +239,7 @@ impl Parser<'_, '_> {
 
     /// All of a file, or of standard input for `-`.
     pub(crate) fn read(&mut self, name: &[u8]) -> Result<Vec<u8>, Usage> {
-        let mut bytes = Vec::new();
-        let read = if name == b"-" {
-            self.ctx.stdin.read_to_end(&mut bytes)
-        } else {
-            let path = self.ctx.path(name);
-            File::open(path).and_then(|mut f| f.read_to_end(&mut bytes))
-        };
-        read.map_err(|_| self.no_file())?;
-        Ok(bytes)
+        self.ctx.read(name).map_err(|_| self.no_file())
     }
 
     /// More of `-d`, with `&` between.

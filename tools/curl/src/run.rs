@@ -1,6 +1,5 @@
 //! The applet: options, then each URL of each group; the status is the last transfer's.
 
-use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 
@@ -100,12 +99,7 @@ impl Cookies {
             }
             // A file that is not there is an empty jar.
             let jar = jar.get_or_insert_default();
-            let mut bytes = Vec::new();
-            if text == b"-" {
-                let _ = std::io::Read::read_to_end(&mut ctx.stdin, &mut bytes);
-            } else if !text.is_empty() {
-                bytes = fs::read(ctx.path(text)).unwrap_or_default();
-            }
+            let bytes = ctx.read(text).unwrap_or_default();
             jar.load(&bytes, op.junk_session, transfer::now());
         }
         Cookies { jar, literal: literal.join(&b"; "[..]) }

@@ -1,6 +1,6 @@
 //! `cmp` (POSIX XCU cmp; GNU diffutils 3.8).
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Ended, Exit};
@@ -49,13 +49,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     };
     let mut data = Vec::new();
     for name in &operands[..2] {
-        let read = if name == b"-" {
-            let mut d = Vec::new();
-            ctx.stdin.read_to_end(&mut d).map(|_| d)
-        } else {
-            std::fs::read(ctx.path(name))
-        };
-        match read {
+        match ctx.read(name) {
             Ok(d) => data.push(d),
             Err(e) => {
                 if !parsed.has(Flag::Quiet) {

@@ -2,7 +2,7 @@
 //!
 //! Deviations: no context or ed diffs, no git binary patches, no version control.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Ended, Exit};
@@ -149,17 +149,11 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 fn read(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Vec<FilePatch>, Exit> {
     let operand = parsed.operands.get(1).map(Vec::as_slice);
     let input = parsed.last(Flag::Input).or(operand).unwrap_or(b"-");
-    let mut text = Vec::new();
-    let read = if input == b"-" {
-        ctx.stdin.read_to_end(&mut text).map(drop)
-    } else {
-        std::fs::read(ctx.path(input)).map(|t| text = t)
-    };
-    if let Err(e) = read {
+    let text = ctx.read(input).map_err(|e| {
         let why = strerror(&e);
         ctx.error_bytes(&[b"**** Can't open patch file ", input, b" : ", why.as_bytes()]);
-        return Err(Exit::USAGE);
-    }
+        Exit::USAGE
+    })?;
     match parse(&text) {
         Ok(p) if !p.is_empty() => Ok(p),
         Ok(_) if text.is_empty() => Err(Exit::SUCCESS),

@@ -318,8 +318,7 @@ fn at_least(ctx: &mut Ctx<'_>, text: &[u8], option: char, least: u64) -> Result<
         Err(_) => format!("invalid number \"{shown}\" for -{option} option"),
     };
     ctx.error(message);
-    let hint = format!("Try '{} --help' for more information.\n", ctx.name);
-    let _ = ctx.stderr.write_all(hint.as_bytes());
+    ctx.hint();
     Err(Exit::FAILURE)
 }
 

@@ -22,7 +22,7 @@ mod machine;
 mod parse;
 mod script;
 
-use std::io::{Read, Write};
+use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Applet, Ctx, Ended, Exit};
@@ -101,7 +101,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let parsed = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut operands = parsed.operands.clone();
     let (text, pieces) = script(ctx, &parsed, &mut operands)?;
-    let utf8 = is_utf8(ctx);
+    let utf8 = ctx.env.is_utf8();
     let posix = parsed.has(Flag::Posix) || ctx.env.get(b"POSIXLY_CORRECT").is_some();
     let dialect = Dialect {
         extended: parsed.has(Flag::RegexpExtended),
@@ -153,13 +153,6 @@ fn line_length(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<usize, Exit> 
     })
 }
 
-/// The character set of the locale: UTF-8 unless the environment says `C` or `POSIX`.
-fn is_utf8(ctx: &Ctx<'_>) -> bool {
-    let names: [&[u8]; 3] = [b"LC_ALL", b"LC_CTYPE", b"LANG"];
-    let set = names.iter().filter_map(|n| ctx.env.get(n)).find(|v| !v.is_empty());
-    !matches!(set, Some(b"C" | b"POSIX"))
-}
-
 /// Joins the script's pieces, in order, by newlines.
 fn script(
     ctx: &mut Ctx<'_>,
@@ -187,18 +180,12 @@ fn script(
             }
             Flag::File => {
                 given = true;
-                let mut body = Vec::new();
-                let read = if value == b"-" || value == b"/dev/stdin" {
-                    ctx.stdin.read_to_end(&mut body).map(|_| ())
-                } else {
-                    std::fs::read(ctx.path(value)).map(|b| body = b)
-                };
-                if let Err(e) = read {
-                    let shown = String::from_utf8_lossy(value).into_owned();
-                    let why = strerror(&e);
+                let name: &[u8] = if value == b"/dev/stdin" { b"-" } else { value };
+                let mut body = ctx.read(name).map_err(|e| {
+                    let (shown, why) = (String::from_utf8_lossy(value), strerror(&e));
                     ctx.error(format_args!("couldn't open file {shown}: {why}"));
-                    return Err(Exit::FAILURE);
-                }
+                    Exit::FAILURE
+                })?;
                 if body.last() == Some(&b'\n') {
                     body.pop();
                 }

@@ -3,7 +3,7 @@
 mod table;
 
 use box_text::time::Zone;
-use std::io::{BufRead, Read, Write};
+use std::io::Write;
 
 use box_applet::opts::{Arg, Parsed, UsageError};
 use box_applet::{Ctx, Exit};
@@ -143,19 +143,10 @@ fn names_from(ctx: &mut Ctx<'_>, file: &[u8], null: bool) -> Result<Vec<Item>, E
 }
 
 fn read_list(ctx: &mut Ctx<'_>, file: &[u8]) -> Result<Vec<u8>, Exit> {
-    let mut text = Vec::new();
-    let read = if file == b"-" {
-        ctx.stdin.fill_buf().map(drop).and_then(|()| ctx.stdin.read_to_end(&mut text)).map(drop)
-    } else {
-        std::fs::read(ctx.path(file)).map(|t| text = t)
-    };
-    match read {
-        Ok(()) => Ok(text),
-        Err(e) => {
-            ctx.io_error(file, &e);
-            Err(Exit(super::FAILED))
-        }
-    }
+    ctx.read(file).map_err(|e| {
+        ctx.io_error(file, &e);
+        Exit(super::FAILED)
+    })
 }
 
 /// What was written before the operands are known, as [`box_applet::opts::Parsed`] has it.

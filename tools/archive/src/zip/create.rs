@@ -325,10 +325,7 @@ fn replace(
         let _ = ctx.stdout.write_all(memory.get_ref());
         return Ok(());
     }
-    let dir = path.parent().unwrap_or(Path::new("/"));
-    let temporary = dir.join(format!("zi{:06}", ctx.procs.pid() % 1_000_000));
-    let mut file =
-        File::options().read(true).write(true).create(true).truncate(true).open(&temporary)?;
+    let (mut file, temporary) = box_applet::beside(ctx, path, "zi")?;
     let result = write(ctx, &mut file).and_then(|()| {
         drop(file);
         if let Ok(stat) = meta::stat(path, true) {

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
+use box_applet::{beside, inherit};
 use box_sys::{meta, strerror};
 
 use super::{Machine, Result};
@@ -28,23 +29,13 @@ impl Machine<'_, '_> {
             ));
             return Ok(());
         }
-        let dir = path.parent().map(PathBuf::from).unwrap_or_default();
-        for n in 0..1000u32 {
-            let temporary = dir.join(format!("gawk.{:05}{n:03}", self.ctx.procs.pid() % 100_000));
-            match File::options().write(true).create_new(true).open(&temporary) {
-                Ok(file) => {
-                    if let Ok(stat) = meta::stat(&path, true) {
-                        box_applet::inherit(&stat, &temporary);
-                    }
-                    let out = BufWriter::with_capacity(64 * 1024, file);
-                    self.edit = Some(Edit { out, path, temporary, name: name.to_vec() });
-                    return Ok(());
-                }
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(cannot(&shown, &e)),
-            }
+        let (file, temporary) = beside(self.ctx, &path, "gawk.").map_err(|e| cannot(&shown, &e))?;
+        if let Ok(stat) = meta::stat(&path, true) {
+            inherit(&stat, &temporary);
         }
-        Err(RunError::fatal(format!("inplace::begin({shown}): no name for a temporary file")))
+        let out = BufWriter::with_capacity(64 * 1024, file);
+        self.edit = Some(Edit { out, path, temporary, name: name.to_vec() });
+        Ok(())
     }
 
     /// Puts the rewritten file in place, the old one aside if a suffix is set.

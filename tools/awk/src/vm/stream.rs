@@ -89,7 +89,7 @@ impl Machine<'_, '_> {
     }
 
     fn shell(&self, command: &[u8]) -> Command {
-        let mut c = Command::new(vec![b"sh".to_vec(), b"-c".to_vec(), command.to_vec()]);
+        let mut c = Command::shell(command);
         c.env = Some(self.command_env());
         c
     }

@@ -1,7 +1,5 @@
 //! `--files0-from=F`: file names ended by NUL, from a file or standard input.
 
-use std::io::Read;
-
 use box_applet::{Ctx, Exit};
 
 use super::{input, quote};
@@ -18,26 +16,15 @@ pub(crate) fn read(
         let text = b"file operands cannot be combined with --files0-from";
         return Err(input::usage_error(ctx, &[text]));
     }
-    let mut text = Vec::new();
-    let result =
-        input::open(&mut ctx.stdin, &ctx.cwd, list).and_then(|mut r| r.read_to_end(&mut text));
-    if let Err(e) = result {
-        let what = if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
+    let mut text = ctx.read(list).map_err(|e| {
+        let why = box_sys::strerror(&e);
+        if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
             let shown = quote::colon(list);
-            return Err(input::failure(
-                ctx,
-                &[&shown, b": read error: ", box_sys::strerror(&e).as_bytes()],
-            ));
-        } else {
-            "cannot open"
-        };
+            return input::failure(ctx, &[&shown, b": read error: ", why.as_bytes()]);
+        }
         let shown = quote::always(list);
-        let text = box_sys::strerror(&e);
-        return Err(input::failure(
-            ctx,
-            &[what.as_bytes(), b" ", &shown, b" for reading: ", text.as_bytes()],
-        ));
-    }
+        input::failure(ctx, &[b"cannot open ", &shown, b" for reading: ", why.as_bytes()])
+    })?;
     let mut names = Vec::new();
     let mut bad = 0;
     if text.last() == Some(&0) {

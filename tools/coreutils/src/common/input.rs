@@ -179,6 +179,16 @@ pub(crate) fn for_each_block(
 pub(crate) fn for_each_file(
     ctx: &mut Ctx<'_>,
     files: &[Vec<u8>],
+    f: impl FnMut(&mut In<'_>, &mut Output) -> Result<(), Stop>,
+) -> Exit {
+    for_each_file_or(ctx, files, file_error, f)
+}
+
+/// The same with a message of the tool's own about what cannot be read.
+pub(crate) fn for_each_file_or(
+    ctx: &mut Ctx<'_>,
+    files: &[Vec<u8>],
+    failed: impl Fn(&mut Ctx<'_>, &[u8], &io::Error) -> Exit,
     mut f: impl FnMut(&mut In<'_>, &mut Output) -> Result<(), Stop>,
 ) -> Exit {
     let mut exit = Exit::SUCCESS;
@@ -186,7 +196,7 @@ pub(crate) fn for_each_file(
         let opened = open(&mut ctx.stdin, &ctx.cwd, file).map_err(Stop::Read);
         match opened.and_then(|mut reader| f(&mut reader, &mut ctx.stdout)) {
             Ok(()) => {}
-            Err(Stop::Read(e)) => exit = file_error(ctx, file, &e),
+            Err(Stop::Read(e)) => exit = failed(ctx, file, &e),
             Err(Stop::Write) => return Exit::FAILURE,
         }
     }
@@ -225,8 +235,7 @@ pub(crate) fn usage_error(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
 
 /// The hint at `--help` alone.
 pub(crate) fn usage_hint(ctx: &mut Ctx<'_>) -> Exit {
-    let hint = format!("Try '{} --help' for more information.\n", ctx.name);
-    let _ = ctx.stderr.write_all(hint.as_bytes());
+    ctx.hint();
     Exit::FAILURE
 }
 

@@ -2,7 +2,7 @@
 
 use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use std::io::{Read, Write};
+use std::io::Write;
 
 use crate::common::{input, locale, number, quote};
 
@@ -82,14 +82,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let width = usize::try_from(width).unwrap_or(usize::MAX);
     let mut exit = Exit::SUCCESS;
     let mut text = Vec::new();
-    let stdin = [b"-".to_vec()];
-    let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
-    for f in files {
-        let read =
-            input::open(&mut ctx.stdin, &ctx.cwd, f).and_then(|mut r| r.read_to_end(&mut text));
-        if let Err(e) = read {
-            input::file_error(ctx, f, &e);
-            exit = Exit::FAILURE;
+    for f in &input::or_stdin(p.operands.clone()) {
+        match ctx.read(f) {
+            Ok(more) => text.extend(more),
+            Err(e) => exit = input::file_error(ctx, f, &e),
         }
         if !text.is_empty() && text.last() != Some(&b'\n') {
             text.push(b'\n');

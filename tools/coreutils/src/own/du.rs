@@ -212,10 +212,7 @@ fn depth(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<usize, Exit> {
 fn patterns(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Vec<Pattern>, Exit> {
     let mut texts: Vec<Vec<u8>> = p.all(Flag::Exclude).map(<[u8]>::to_vec).collect();
     for file in p.all(Flag::ExcludeFrom) {
-        let mut text = Vec::new();
-        let read = input::open(&mut ctx.stdin, &ctx.cwd, file)
-            .and_then(|mut r| std::io::Read::read_to_end(&mut r, &mut text));
-        read.map_err(|e| input::file_error(ctx, file, &e))?;
+        let text = ctx.read(file).map_err(|e| input::file_error(ctx, file, &e))?;
         texts.extend(text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
     }
     Ok(texts.iter().map(|t| Pattern::new(t, GlobOptions::default())).collect())

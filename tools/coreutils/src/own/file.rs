@@ -76,12 +76,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let mut files = p.operands.clone();
     if let Some(list) = p.last(Flag::FilesFrom) {
-        let mut text = Vec::new();
-        let read =
-            input::open(&mut ctx.stdin, &ctx.cwd, list).and_then(|mut r| r.read_to_end(&mut text));
-        if let Err(e) = read {
-            return Err(input::cannot(ctx, "Cannot open", list, &e));
-        }
+        let text = ctx.read(list).map_err(|e| input::cannot(ctx, "Cannot open", list, &e))?;
         files.extend(text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
     }
     if files.is_empty() {

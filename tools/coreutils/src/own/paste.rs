@@ -44,11 +44,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         ));
     };
     let end = if p.has(Flag::Zero) { 0 } else { b'\n' };
-    let stdin = [b"-".to_vec()];
-    let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
-    Ok(match p.has(Flag::Serial) {
-        true => serial(ctx, files, &delimiters, end),
-        false => parallel(ctx, files, &delimiters, end),
+    let (one_by_one, files) = (p.has(Flag::Serial), input::or_stdin(p.operands));
+    Ok(match one_by_one {
+        true => serial(ctx, &files, &delimiters, end),
+        false => parallel(ctx, &files, &delimiters, end),
     })
 }
 
@@ -79,34 +78,20 @@ fn delimiters(list: &[u8]) -> Option<Delimiters> {
 
 /// Each file's lines in one line.
 fn serial(ctx: &mut Ctx<'_>, files: &[Vec<u8>], delimiters: &Delimiters, end: u8) -> Exit {
-    let mut exit = Exit::SUCCESS;
-    for file in files {
-        let out = &mut ctx.stdout;
+    input::for_each_file(ctx, files, |reader, out| {
         let mut next = delimiters.iter().cycle();
         let mut is_first = true;
-        let read = input::open(&mut ctx.stdin, &ctx.cwd, file).map_err(input::Stop::Read);
-        let result = read.and_then(|mut reader| {
-            input::for_each_line(&mut reader, end, |line, _| {
-                if !std::mem::take(&mut is_first)
-                    && let Some(Some(delimiter)) = next.next()
-                {
-                    input::put(out, &[*delimiter])?;
-                }
-                input::put(out, line)?;
-                Ok(true)
-            })?;
-            input::put(out, &[end])
-        });
-        match result {
-            Ok(()) => {}
-            Err(input::Stop::Write) => return Exit::FAILURE,
-            Err(input::Stop::Read(e)) => {
-                input::file_error(ctx, file, &e);
-                exit = Exit::FAILURE;
+        input::for_each_line(reader, end, |line, _| {
+            if !std::mem::take(&mut is_first)
+                && let Some(Some(delimiter)) = next.next()
+            {
+                input::put(out, &[*delimiter])?;
             }
-        }
-    }
-    exit
+            input::put(out, line)?;
+            Ok(true)
+        })?;
+        input::put(out, &[end])
+    })
 }
 
 /// A file of which a line is taken at a time.

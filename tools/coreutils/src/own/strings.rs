@@ -1,7 +1,5 @@
 //! `strings` (binutils; POSIX XCU strings): printable runs in files.
 
-use std::io::Read;
-
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
@@ -69,17 +67,17 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let plan = plan(ctx, args)?;
     let mut exit = Exit::SUCCESS;
     for file in &plan.files {
-        let mut data = Vec::new();
-        let read =
-            input::open(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| r.read_to_end(&mut data));
-        if let Err(e) = read {
-            exit = if e.kind() == std::io::ErrorKind::NotFound {
-                input::failure(ctx, &[b"'", file, b"': No such file"])
-            } else {
-                input::failure(ctx, &[file, b": ", box_sys::strerror(&e).as_bytes()])
-            };
-            continue;
-        }
+        let data = match ctx.read(file) {
+            Ok(data) => data,
+            Err(e) => {
+                exit = if e.kind() == std::io::ErrorKind::NotFound {
+                    input::failure(ctx, &[b"'", file, b"': No such file"])
+                } else {
+                    input::failure(ctx, &[file, b": ", box_sys::strerror(&e).as_bytes()])
+                };
+                continue;
+            }
+        };
         let name: &[u8] = if file == b"-" { b"{standard input}" } else { file };
         let mut emit = |at: usize, text: &[u8]| put(&mut ctx.stdout, &plan.line(name, at, text));
         if plan.runs(&data, &mut emit).is_err() {

@@ -2,9 +2,9 @@
 
 mod backwards;
 
-use std::io::{Read, Write};
+use std::io::Write;
 
-use box_applet::opts::{Opt, Spec};
+use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_text::regex::{Options, Regex, Syntax};
 
@@ -29,71 +29,72 @@ const SPEC: Spec<Flag> = Spec::new(
     ],
 );
 
+/// What parts records.
+enum Separator {
+    Text(Vec<u8>),
+    Regex(Box<Regex>),
+}
+
+impl Separator {
+    fn of(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Separator, Exit> {
+        let text: &[u8] = match p.last(Flag::Separator) {
+            Some(b"") if p.has(Flag::Regex) => {
+                return Err(input::failure(ctx, &[b"separator cannot be empty"]));
+            }
+            // An empty separator is a NUL.
+            Some(b"") => b"\0",
+            Some(text) => text,
+            None => b"\n",
+        };
+        if !p.has(Flag::Regex) {
+            return Ok(Separator::Text(text.to_vec()));
+        }
+        let regex = Regex::new(text, &Options::new(Syntax::Emacs).multiline(true));
+        regex.map(|r| Separator::Regex(Box::new(r))).map_err(|e| {
+            ctx.error(e);
+            Exit::FAILURE
+        })
+    }
+
+    /// Where it stands in a text.
+    fn places(&self, text: &[u8]) -> Vec<(usize, usize)> {
+        let mut places = match self {
+            Separator::Regex(regex) => separators(regex, text),
+            Separator::Text(one) if one.len() == 1 => {
+                memchr::memchr_iter(one[0], text).map(|i| (i, i + 1)).collect()
+            }
+            Separator::Text(separator) => from_end(separator, text),
+        };
+        places.dedup();
+        places
+    }
+}
+
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let separator = match p.last(Flag::Separator) {
-        Some(b"") if p.has(Flag::Regex) => {
-            ctx.error("separator cannot be empty");
-            return Ok(Exit::FAILURE);
-        }
-        // An empty separator is a NUL.
-        Some(b"") => b"\0".to_vec(),
-        Some(s) => s.to_vec(),
-        None => b"\n".to_vec(),
-    };
-    let regex = if p.has(Flag::Regex) {
-        match Regex::new(&separator, &Options::new(Syntax::Emacs).multiline(true)) {
-            Ok(r) => Some(r),
-            Err(e) => {
-                ctx.error(e);
-                return Ok(Exit::FAILURE);
-            }
-        }
-    } else {
-        None
-    };
-    let stdin = [b"-".to_vec()];
-    let files = if p.operands.is_empty() { &stdin[..] } else { &p.operands };
+    let separator = Separator::of(ctx, &p)?;
+    let (before, files) = (p.has(Flag::Before), input::or_stdin(p.operands));
     let mut exit = Exit::SUCCESS;
-    for file in files {
-        if regex.is_none()
-            && let [separator] = separator[..]
+    for file in &files {
+        if let Separator::Text(text) = &separator
+            && let [byte] = text[..]
             && let Some(mut opened) = regular(ctx, file)
         {
-            match backwards::write(&mut opened, separator, p.has(Flag::Before), &mut ctx.stdout) {
-                Ok(()) => continue,
+            match backwards::write(&mut opened, byte, before, &mut ctx.stdout) {
+                Ok(()) => {}
                 Err(input::Stop::Write) => return Ok(Exit::FAILURE),
-                Err(input::Stop::Read(e)) => {
-                    read_error(ctx, file, &e);
-                    exit = Exit::FAILURE;
-                    continue;
-                }
+                Err(input::Stop::Read(e)) => exit = read_error(ctx, file, &e),
             }
-        }
-        let mut text = Vec::new();
-        let read =
-            input::open(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| r.read_to_end(&mut text));
-        if let Err(e) = read {
-            let shown = quote::always(file);
-            let text = box_sys::strerror(&e);
-            if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
-                read_error(ctx, file, &e);
-            } else {
-                ctx.error_bytes(&[b"failed to open ", &shown, b" for reading: ", text.as_bytes()]);
-            }
-            exit = Exit::FAILURE;
             continue;
         }
-        let mut at: Vec<(usize, usize)> = match &regex {
-            Some(r) => separators(r, &text),
-            None if separator.len() == 1 => {
-                memchr::memchr_iter(separator[0], &text).map(|i| (i, i + 1)).collect()
+        match ctx.read(file) {
+            Ok(text) => {
+                let out = reversed(&text, &separator.places(&text), before);
+                if ctx.stdout.write_all(&out).is_err() {
+                    return Ok(Exit::FAILURE);
+                }
             }
-            None => from_end(&separator, &text),
-        };
-        at.dedup();
-        if ctx.stdout.write_all(&reversed(&text, &at, p.has(Flag::Before))).is_err() {
-            return Ok(Exit::FAILURE);
+            Err(e) => exit = not_read(ctx, file, &e),
         }
     }
     Ok(exit)
@@ -105,9 +106,17 @@ fn regular(ctx: &Ctx<'_>, operand: &[u8]) -> Option<std::fs::File> {
     opened.metadata().is_ok_and(|m| m.is_file()).then_some(opened)
 }
 
-fn read_error(ctx: &mut Ctx<'_>, file: &[u8], e: &std::io::Error) {
+fn not_read(ctx: &mut Ctx<'_>, file: &[u8], e: &std::io::Error) -> Exit {
+    if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
+        return read_error(ctx, file, e);
+    }
+    let (shown, why) = (quote::always(file), box_sys::strerror(e));
+    input::failure(ctx, &[b"failed to open ", &shown, b" for reading: ", why.as_bytes()])
+}
+
+fn read_error(ctx: &mut Ctx<'_>, file: &[u8], e: &std::io::Error) -> Exit {
     let (shown, text) = (quote::colon(file), box_sys::strerror(e));
-    ctx.error_bytes(&[&shown, b": read error: ", text.as_bytes()]);
+    input::failure(ctx, &[&shown, b": read error: ", text.as_bytes()])
 }
 
 /// Matches found from the end of the text, each ending where the one after it begins.

@@ -1,7 +1,5 @@
 //! `tr` (POSIX XCU tr; GNU `-c -C -d -s -t`). Bytes, not characters, as in GNU.
 
-use std::io::BufRead;
-
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_text::escape::named;
@@ -382,19 +380,10 @@ impl Table {
         let fates = self.fates();
         let mut last: Option<u8> = None;
         let mut out: Vec<u8> = Vec::new();
-        loop {
-            let block = match ctx.stdin.fill_buf() {
-                Ok(b) => b,
-                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(e) => return Err(Stop::Read(e)),
-            };
-            if block.is_empty() {
-                return Ok(());
-            }
-            let n = block.len();
+        input::for_each_block(&mut ctx.stdin, |block| {
             out.clear();
             if self.deletes || self.squeezes {
-                out.resize(n, 0);
+                out.resize(block.len(), 0);
                 let kept = select(&fates, block, &mut out, &mut last);
                 out.truncate(kept);
             } else if self.translates {
@@ -402,9 +391,9 @@ impl Table {
             } else {
                 out.extend_from_slice(block);
             }
-            ctx.stdin.consume(n);
             put(&mut ctx.stdout, &out)?;
-        }
+            Ok((block.len(), true))
+        })
     }
 
     /// For each byte what it becomes, whether that is squeezed ([`SQUEEZED`]), and whether it is deleted

@@ -12,7 +12,7 @@ use box_sys::{Kind, meta};
 use box_text::glob::{Options as GlobOptions, Pattern};
 
 use crate::common::clock;
-use crate::common::{input, locale, number};
+use crate::common::{input, number};
 use box_text::time::Zone;
 
 /// What may be asked for.
@@ -183,7 +183,7 @@ fn options(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
         only: patterns(Flag::Pattern),
         ignore: patterns(Flag::Ignore),
         unicode: charset.is_none_or(|c| c.to_ascii_lowercase().starts_with(b"utf"))
-            && locale::utf8(&ctx.env),
+            && ctx.env.is_utf8(),
         zone: clock::zone(ctx.env.get(b"TZ")),
         p,
     })

@@ -108,7 +108,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let show = Show::of(&p, locale::utf8(&ctx.env));
+    let show = Show::of(&p, ctx.env.is_utf8());
     if let Some(list) = p.last(Flag::Files0From) {
         let (files, unusable) = files0::read(ctx, list, &p.operands)?;
         return Ok(Plan { show, files, named: true, unusable });

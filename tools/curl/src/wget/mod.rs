@@ -22,8 +22,8 @@ mod save;
 #[cfg(test)]
 mod tests;
 
-use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::fs;
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use box_applet::{Ctx, Ended, Exit};
@@ -111,12 +111,8 @@ fn wrong(ctx: &mut Ctx<'_>, why: &str, fault: Fault) -> Exit {
 fn urls(ctx: &mut Ctx<'_>, asked: &Options) -> Result<Vec<Vec<u8>>, String> {
     let mut urls = asked.urls.clone();
     if let Some(name) = &asked.list {
-        let mut text = Vec::new();
-        let read = match name.as_slice() {
-            b"-" => ctx.stdin.read_to_end(&mut text),
-            name => File::open(ctx.path(name)).and_then(|mut f| f.read_to_end(&mut text)),
-        };
-        read.map_err(|e| format!("{}: {}", plain(name), box_sys::strerror(&e)))?;
+        let failed = |e| format!("{}: {}", plain(name), box_sys::strerror(&e));
+        let text = ctx.read(name).map_err(failed)?;
         let lines = text.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
         urls.extend(lines.filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
     }

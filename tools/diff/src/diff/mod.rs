@@ -8,7 +8,7 @@ mod format;
 mod tree;
 
 use box_text::time::Zone;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Ended, Exit};
@@ -418,12 +418,8 @@ fn files(
             None if name == b"-" && sides.first().is_some_and(|s| s.name == b"-") => {
                 Ok(sides[0].data.clone())
             }
-            None if name == b"-" => {
-                let mut data = Vec::new();
-                ctx.stdin.read_to_end(&mut data).map(|_| data)
-            }
-            None if fill => Ok(Vec::new()),
-            _ => std::fs::read(ctx.path(name)),
+            None if fill && name != b"-" => Ok(Vec::new()),
+            _ => ctx.read(name),
         };
         match data {
             Ok(data) => sides.push(Side { name: name.to_vec(), stat, data }),

@@ -2,11 +2,11 @@
 //! So a file that may not be written to is patched, other hard links keep the old text, the old file itself
 //! becomes the backup, and nobody reads half of a file.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use box_applet::Ctx;
+use box_applet::{Ctx, beside, inherit};
 use box_sys::meta;
 
 /// What becomes of a file.
@@ -25,11 +25,11 @@ impl Save<'_> {
     pub(super) fn write(&self, ctx: &Ctx<'_>, text: &[u8]) -> io::Result<()> {
         let dir = self.destination.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(dir)?;
-        let (mut file, temporary) = create(ctx, dir)?;
+        let (mut file, temporary) = beside(ctx, self.destination, "po")?;
         let written = file.write_all(text).and_then(|()| {
             drop(file);
             if let Some(stat) = self.old {
-                box_applet::inherit(stat, &temporary);
+                inherit(stat, &temporary);
             }
             if let Some(mode) = self.mode {
                 meta::chmod(&temporary, mode & !meta::umask())?;
@@ -44,17 +44,4 @@ impl Save<'_> {
         }
         written
     }
-}
-
-/// A new file in `dir`, under a name nobody has.
-fn create(ctx: &Ctx<'_>, dir: &Path) -> io::Result<(File, PathBuf)> {
-    for n in 0..1000u32 {
-        let path = dir.join(format!("po{:05}{n:03}", ctx.procs.pid() % 100_000));
-        match File::options().write(true).create_new(true).open(&path) {
-            Ok(file) => return Ok((file, path)),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }

@@ -141,8 +141,6 @@ impl Settings {
     pub fn new(ctx: &Ctx<'_>) -> Settings {
         let now = std::time::SystemTime::now();
         let now = now.duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i128);
-        let names: [&[u8]; 3] = [b"LC_ALL", b"LC_CTYPE", b"LANG"];
-        let locale = names.iter().find_map(|n| ctx.env.get(n).filter(|v| !v.is_empty()));
         Settings {
             follow: Follow::Never,
             depth_first: false,
@@ -154,7 +152,7 @@ impl Settings {
             zone: Zone::from_env(ctx.env.get(b"TZ"), read),
             names: Names::default(),
             sinks: Sinks::default(),
-            utf8: !matches!(locale, Some(b"C" | b"POSIX")),
+            utf8: ctx.env.is_utf8(),
         }
     }
 

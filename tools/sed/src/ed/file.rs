@@ -15,21 +15,20 @@ impl Editor<'_, '_> {
         if let Some(command) = name.strip_prefix(b"!") {
             let (mut reader, writer) =
                 self.ctx.procs.pipe().map_err(|_| "Cannot open pipe".to_string())?;
-            let mut shell = shell(command);
+            let mut shell = Command::shell(command);
             shell.stdout = Stream::File(Rc::new(writer));
             let child = shell.start(self.ctx).map_err(|e| e.message)?;
             drop(shell);
             let _ = reader.read_to_end(&mut data);
             let _ = child.wait(self.ctx);
         } else {
-            let path = self.ctx.path(name);
-            let read = match path.is_dir() {
-                true => Err(std::io::Error::from_raw_os_error(box_sys::errno::code::EISDIR)),
-                false => std::fs::read(path).map(|d| data = d),
-            };
-            if let Err(e) = read {
-                self.tell(name, &e);
-                return fail("Cannot open input file");
+            // `-` is a file of that name here.
+            match self.ctx.read_file(name) {
+                Ok(read) => data = read,
+                Err(e) => {
+                    self.tell(name, &e);
+                    return fail("Cannot open input file");
+                }
             }
         }
         let mut size = data.len();
@@ -64,7 +63,7 @@ impl Editor<'_, '_> {
         if let Some(command) = name.strip_prefix(b"!") {
             let (reader, mut writer) =
                 self.ctx.procs.pipe().map_err(|_| "Cannot open pipe".to_string())?;
-            let mut shell = shell(command);
+            let mut shell = Command::shell(command);
             shell.stdin = Stream::File(Rc::new(reader));
             // Where nothing runs beside us, the pipe is a file that is written first.
             if !self.ctx.procs.concurrent() {
@@ -125,7 +124,7 @@ impl Editor<'_, '_> {
             let _ = self.ctx.stdout.write_all(&[&text[..], b"\n"].concat());
         }
         self.last_shell.clone_from(&text);
-        shell(&text).run(self.ctx);
+        Command::shell(&text).run(self.ctx);
         if self.counts {
             let _ = self.ctx.stdout.write_all(b"!\n");
         }
@@ -145,8 +144,4 @@ impl Editor<'_, '_> {
             let _ = self.ctx.stderr.write_all(&text);
         }
     }
-}
-
-fn shell(command: &[u8]) -> Command {
-    Command::new(vec![b"sh".to_vec(), b"-c".to_vec(), command.to_vec()])
 }

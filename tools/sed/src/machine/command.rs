@@ -17,8 +17,7 @@ impl Machine<'_, '_> {
         let _ = self.ctx.stdout.flush();
         let fail = |text: String| RunError::Fatal(4, format!("error running command: {text}"));
         let (mut r, w) = self.ctx.procs.pipe().map_err(|e| fail(strerror(&e)))?;
-        let text = command.unwrap_or(&self.space).to_vec();
-        let mut c = Command::new(vec![b"sh".to_vec(), b"-c".to_vec(), text]);
+        let mut c = Command::shell(command.unwrap_or(&self.space));
         c.stdout = Stream::File(Rc::new(w));
         let child = c.start(self.ctx).map_err(|e| fail(e.message))?;
         drop(c);

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::PathBuf;
 
-use box_applet::Ctx;
+use box_applet::{Ctx, beside, inherit};
 use box_sys::{meta, strerror};
 
 use super::output::Out;
@@ -173,31 +173,16 @@ impl Machine<'_, '_> {
 
     /// Output goes to a temporary file beside the one edited.
     fn begin_edit(&mut self, path: PathBuf, name: &[u8]) -> Result<()> {
-        let dir = path.parent().map(PathBuf::from).unwrap_or_default();
-        let shown = String::from_utf8_lossy(name).into_owned();
-        for n in 0..1000u32 {
-            let unique = format!("sed{:04}{n:03}", self.ctx.procs.pid() % 10_000);
-            let temporary = dir.join(unique);
-            match File::options().write(true).create_new(true).open(&temporary) {
-                Ok(f) => {
-                    if let Ok(stat) = meta::stat(&path, true) {
-                        box_applet::inherit(&stat, &temporary);
-                    }
-                    self.outputs_mut().main = Out::file(BufWriter::with_capacity(BUFFER, f));
-                    self.input.editing = Some((path, temporary, name.to_vec()));
-                    return Ok(());
-                }
-                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(e) => {
-                    let text = strerror(&e);
-                    return Err(RunError::Fatal(
-                        4,
-                        format!("couldn't open temporary file for {shown}: {text}"),
-                    ));
-                }
-            }
+        let (file, temporary) = beside(self.ctx, &path, "sed").map_err(|e| {
+            let (shown, why) = (String::from_utf8_lossy(name), strerror(&e));
+            RunError::Fatal(4, format!("couldn't open temporary file for {shown}: {why}"))
+        })?;
+        if let Ok(stat) = meta::stat(&path, true) {
+            inherit(&stat, &temporary);
         }
-        Err(RunError::Fatal(4, format!("couldn't open temporary file for {shown}")))
+        self.outputs_mut().main = Out::file(BufWriter::with_capacity(BUFFER, file));
+        self.input.editing = Some((path, temporary, name.to_vec()));
+        Ok(())
     }
 
     /// The current file is done: puts an edited one in place.

@@ -3,7 +3,7 @@
 //! Macros run on a list of texts of our own, so that loops (`[...la x]`) neither nest nor end the process.
 
 use std::collections::HashMap;
-use std::io::{BufRead, Read, Write};
+use std::io::{BufRead, Write};
 use std::rc::Rc;
 
 use box_applet::command::Command;
@@ -103,17 +103,12 @@ impl Source {
             Source::Expression(text) => return Some(text),
             Source::File(name) => name,
         };
-        let mut text = Vec::new();
-        let read = match name.as_slice() {
-            b"-" => ctx.stdin.read_to_end(&mut text).map(drop),
-            name => std::fs::read(ctx.path(name)).map(|t| text = t),
-        };
-        if read.is_err() {
+        let text = ctx.read(&name).ok();
+        if text.is_none() {
             let shown = String::from_utf8_lossy(&name);
             ctx.error(format_args!("Could not open file {shown}"));
-            return None;
         }
-        Some(text)
+        text
     }
 }
 
@@ -522,7 +517,7 @@ impl Machine {
         while let Some(c) = self.take_in_line() {
             line.push(c);
         }
-        Command::new(vec![b"sh".to_vec(), b"-c".to_vec(), line]).run(ctx);
+        Command::shell(&line).run(ctx);
     }
 
     /// As it is printed: long numbers go on behind a backslash.

@@ -16,12 +16,11 @@ mod math;
 mod parse;
 mod run;
 
-use std::io::{BufRead, Read, Write};
+use std::io::{BufRead, Write};
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
-use crate::common::input;
 use parse::Progress;
 use run::{Flow, Machine};
 
@@ -66,14 +65,11 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         return Ok(Exit(machine.status));
     }
     for file in &p.operands {
-        let mut text = Vec::new();
-        let read =
-            input::open(&mut ctx.stdin, &ctx.cwd, file).and_then(|mut r| r.read_to_end(&mut text));
-        if read.is_err() {
+        let Ok(mut text) = ctx.read(file) else {
             let line = [b"File ".as_slice(), file, b" is unavailable.\n"].concat();
             let _ = ctx.stderr.write_all(&line);
             return Ok(Exit::FAILURE);
-        }
+        };
         if feed(ctx, &mut machine, &mut text, true, file) == Flow::Halt {
             return Ok(Exit(machine.status));
         }

@@ -11,7 +11,7 @@ mod charset;
 mod translit;
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
@@ -72,18 +72,15 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let mut out = Vec::new();
     let mut is_first = true;
     for file in &plan.files {
-        let mut data = Vec::new();
-        let read = match file.as_slice() {
-            b"-" => ctx.stdin.read_to_end(&mut data),
-            name => input::open_file(&ctx.path(name)).and_then(|mut f| f.read_to_end(&mut data)),
+        let data = match ctx.read(file) {
+            Ok(data) => data,
+            Err(e) => {
+                let (shown, why) = (String::from_utf8_lossy(file), box_sys::strerror(&e));
+                ctx.error(format_args!("cannot open input file `{shown}': {why}"));
+                exit = Exit::FAILURE;
+                continue;
+            }
         };
-        if let Err(e) = read {
-            let shown = String::from_utf8_lossy(file);
-            let why = box_sys::strerror(&e);
-            ctx.error(format_args!("cannot open input file `{shown}': {why}"));
-            exit = Exit::FAILURE;
-            continue;
-        }
         let converted = convert(&data, &plan, std::mem::take(&mut is_first), &mut out);
         if plan.output.is_none() {
             let _ = ctx.stdout.write_all(&out);
