@@ -19,6 +19,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::rc::Rc;
 
 use box_applet::Ctx;
+use box_text::escape::push_escaped;
 use box_text::regex::{Captures, Regex};
 
 use crate::error::RunError;
@@ -288,7 +289,7 @@ impl<'c, 'a> Machine<'c, 'a> {
                     // `l 1` folds everywhere, `-l 1` nowhere.
                     let each = *width == Some(1);
                     let width = width.unwrap_or(self.settings.line_length);
-                    let text = list(&self.space, width, each);
+                    let text = list(&self.space, b"\\", width, each);
                     self.write_out(&text)?;
                 }
                 Action::Translate(table) => self.translate(table),
@@ -387,25 +388,18 @@ impl<'c, 'a> Machine<'c, 'a> {
     }
 }
 
-/// The unambiguous form of `l`: escapes, `$` at the end, folded at `width` (0 and 1: not) or
-/// before each character.
-fn list(space: &[u8], width: usize, each: bool) -> Vec<u8> {
-    let mut out = Vec::with_capacity(space.len() + 2);
+/// The unambiguous form of `l`: escapes, those of `also` behind a backslash, `$` at the end, folded at `width` (0 and 1:
+/// not) or before each character.
+pub(crate) fn list(text: &[u8], also: &[u8], width: usize, each: bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + 2);
     let mut column = 0;
     let mut item = Vec::with_capacity(4);
-    for &c in space {
+    for &c in text {
         item.clear();
         match c {
-            b'\\' => item.extend(b"\\\\"),
-            0x07 => item.extend(b"\\a"),
-            0x08 => item.extend(b"\\b"),
-            0x0c => item.extend(b"\\f"),
-            b'\n' => item.extend(b"\\n"),
-            b'\r' => item.extend(b"\\r"),
-            b'\t' => item.extend(b"\\t"),
-            0x0b => item.extend(b"\\v"),
+            _ if also.contains(&c) => item.extend([b'\\', c]),
             b' '..=b'~' => item.push(c),
-            _ => item.extend([b'\\', b'0' + (c >> 6), b'0' + (c >> 3 & 7), b'0' + (c & 7)]),
+            _ => push_escaped(c, &mut item),
         }
         if width > 1 && column + item.len() > width - 1 || each {
             out.extend(b"\\\n");

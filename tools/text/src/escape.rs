@@ -10,7 +10,7 @@
 mod decode;
 mod quote;
 
-pub use decode::{Decoded, Dialect, Warning, ansi_c, decode, named, push_code_point};
+pub use decode::{Decoded, Dialect, Warning, ansi_c, decode, named, push_code_point, push_escaped};
 pub use quote::{
     alias_quote, ansi_c_quote, at_q, declare_quote, double_quote, needs_ansi_c, needs_quotes,
     printf_q, set_quote, single_quote,

@@ -6,13 +6,13 @@
 //! | [`decimal_prefix`] | awk: decimal floats only, ` 12abc` is 12 |
 //! | [`strtod`] | C: also hexadecimal floats, `inf`, `nan` |
 //! | [`strtoi`] | C: integers in a base, or base 0 with `0x` and `0` prefixes |
-//! | [`parse_size`], [`human`] | `dd bs=2K`, `head -c 1M`; `ls -h`, `du -h`, `df -h` |
+//! | [`human`] | `ls -h`, `du -h`, `df -h` |
 
 mod float;
 mod size;
 
 pub use float::{decimal_prefix, strtod};
-pub use size::{SizeError, human, parse_size};
+pub use size::human;
 
 /// What [`strtoi`] read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,14 +167,6 @@ mod tests {
     /// `head -c`, `ls -lh` of coreutils 9.1.
     #[test]
     fn sizes_as_coreutils() {
-        assert_eq!(parse_size(b"1K"), Ok(1024));
-        assert_eq!(parse_size(b"1KB"), Ok(1000));
-        assert_eq!(parse_size(b"2MiB"), Ok(2 << 20));
-        assert_eq!(parse_size(b"3b"), Ok(1536));
-        assert_eq!(parse_size(b"1x"), Err(SizeError::Invalid));
-        assert_eq!(parse_size(b""), Err(SizeError::Invalid));
-        assert_eq!(parse_size(b"99999999999999999999"), Err(SizeError::Overflow));
-        assert_eq!(parse_size(b"16E"), Err(SizeError::Overflow));
         for (n, want) in [
             (1023, "1023"),
             (1024, "1.0K"),

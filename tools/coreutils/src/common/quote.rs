@@ -1,5 +1,6 @@
 //! File names in messages and listings, as GNU's quotearg quotes them (`ls --quoting-style`).
 
+use box_text::escape::push_escaped;
 use box_text::number::utf8_len;
 
 /// How names are quoted.
@@ -87,26 +88,10 @@ fn characters(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The escape of a control character or byte, as C writes it.
-fn push_escape(c: &[u8], out: &mut Vec<u8>) {
-    for &b in c {
-        match b {
-            7 => out.extend_from_slice(b"\\a"),
-            8 => out.extend_from_slice(b"\\b"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            0x0b => out.extend_from_slice(b"\\v"),
-            0x0c => out.extend_from_slice(b"\\f"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            _ => out.extend_from_slice(format!("\\{b:03o}").as_bytes()),
-        }
-    }
-}
-
 fn c_escape(name: &[u8], also: Option<u8>, out: &mut Vec<u8>) {
     for c in characters(name) {
         if is_control(c) {
-            push_escape(c, out);
+            c.iter().for_each(|b| push_escaped(*b, out));
         } else {
             if c == b"\\" || also.is_some_and(|a| c == [a]) {
                 out.push(b'\\');
@@ -170,7 +155,7 @@ fn shell(name: &[u8], quote_always: bool, escape: bool) -> Vec<u8> {
                 out.extend_from_slice(b"'$'");
                 in_escape = true;
             }
-            push_escape(c, &mut out);
+            c.iter().for_each(|b| push_escaped(*b, &mut out));
             continue;
         }
         if in_escape {

@@ -5,6 +5,10 @@ use std::io::Write;
 
 use super::address::{Range, Text};
 use super::{Before, Editor, Next, Result, fail};
+use crate::machine::list;
+
+/// Columns of the lines that `l` makes.
+const WIDTH: usize = 72;
 
 impl Editor<'_, '_> {
     /// Runs one command line. `warned`: the command before warned of unsaved changes.
@@ -343,8 +347,11 @@ impl Editor<'_, '_> {
 
     fn print(&mut self, range: Range, how: u8) -> Result<Next> {
         let text = self.lines[range.from - 1].text.clone();
-        let out = if how == b'l' { unambiguous(&text) } else { text.to_vec() };
-        let _ = self.ctx.stdout.write_all(&[&out[..], b"\n"].concat());
+        let out = match how {
+            b'l' => list(&text, b"\\$", WIDTH, false),
+            _ => [&text[..], b"\n"].concat(),
+        };
+        let _ = self.ctx.stdout.write_all(&out);
         Ok(Next::Go)
     }
 
@@ -381,34 +388,4 @@ fn needed(range: Range) -> Result<usize> {
 
 fn ends_in_backslash(line: &[u8]) -> bool {
     line.iter().rev().take_while(|c| **c == b'\\').count() % 2 == 1
-}
-
-/// `l`: escapes, `$` at the end, lines of 72 columns.
-fn unambiguous(text: &[u8]) -> Vec<u8> {
-    const WIDTH: usize = 72;
-    let mut out = Vec::new();
-    let mut column = 0;
-    for &c in text {
-        let shown = match c {
-            0x07 => b"\\a".to_vec(),
-            0x08 => b"\\b".to_vec(),
-            b'\t' => b"\\t".to_vec(),
-            b'\n' => b"\\n".to_vec(),
-            0x0b => b"\\v".to_vec(),
-            0x0c => b"\\f".to_vec(),
-            b'\r' => b"\\r".to_vec(),
-            b'\\' => b"\\\\".to_vec(),
-            b'$' => b"\\$".to_vec(),
-            b' '..=b'~' => vec![c],
-            _ => format!("\\{c:03o}").into_bytes(),
-        };
-        if column + shown.len() > WIDTH - 1 {
-            out.extend_from_slice(b"\\\n");
-            column = 0;
-        }
-        column += shown.len();
-        out.extend_from_slice(&shown);
-    }
-    out.push(b'$');
-    out
 }

@@ -73,6 +73,19 @@ pub fn named(letter: u8) -> Option<u8> {
     })
 }
 
+/// The letter that C writes behind a backslash for a control character: the reverse of [`named`].
+pub fn letter(control: u8) -> Option<u8> {
+    (b'a'..=b'v').find(|l| named(*l) == Some(control))
+}
+
+/// A byte as C writes it behind a backslash: by a letter if it has one, else as three octal digits.
+pub fn push_escaped(byte: u8, out: &mut Vec<u8>) {
+    match letter(byte) {
+        Some(letter) => out.extend_from_slice(&[b'\\', letter]),
+        None => out.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
+    }
+}
+
 /// Decodes one escape, given what follows its backslash; returns how much it took.
 fn escape(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
     let Some(&byte) = rest.first() else {

@@ -1,5 +1,7 @@
 //! Bytes to shell source that reads back as the same bytes, in the several styles bash writes.
 
+use super::push_escaped;
+
 /// `printf %q`: backslashes, `$'...'` where control characters or invalid bytes occur, `''` for
 /// the empty string.
 pub fn printf_q(text: &[u8]) -> Vec<u8> {
@@ -92,26 +94,9 @@ pub fn ansi_c_quote(text: &[u8]) -> Vec<u8> {
             rest = &rest[width..];
             continue;
         }
-        let letter = match byte {
-            7 => b'a',
-            8 => b'b',
-            b'\t' => b't',
-            b'\n' => b'n',
-            0x0b => b'v',
-            0x0c => b'f',
-            b'\r' => b'r',
-            0x1b => b'E',
-            _ => 0,
-        };
-        if letter == 0 {
-            out.extend_from_slice(&[
-                b'\\',
-                b'0' + (byte >> 6),
-                b'0' + ((byte >> 3) & 7),
-                b'0' + (byte & 7),
-            ]);
-        } else {
-            out.extend_from_slice(&[b'\\', letter]);
+        match byte {
+            0x1b => out.extend_from_slice(b"\\E"),
+            _ => push_escaped(byte, &mut out),
         }
         rest = &rest[1..];
     }
