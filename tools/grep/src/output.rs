@@ -39,6 +39,8 @@ pub struct Line<'t> {
     pub offset: u64,
     /// Selected, not context.
     pub selected: bool,
+    /// Its first match, if that is known already.
+    pub first: Option<(usize, usize)>,
 }
 
 impl Printer<'_> {
@@ -119,9 +121,10 @@ impl Printer<'_> {
     }
 
     fn matches_only(&mut self, line: Line<'_>, body: &[u8], sep: u8) {
-        let mut at = 0;
+        let (mut at, mut first) = (0, line.first);
         while at <= body.len() {
-            let Some((start, end)) = self.matcher.find(body, at) else { break };
+            let found = first.take().or_else(|| self.matcher.find(body, at));
+            let Some((start, end)) = found else { break };
             if start == end {
                 // Empty matches are not shown; the next one may start at the next character.
                 at = end + 1;

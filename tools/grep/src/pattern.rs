@@ -11,6 +11,15 @@ pub enum Matcher {
     Perl(Box<Perl>),
 }
 
+/// A line that has a match.
+#[derive(Clone, Copy, Debug)]
+pub struct Hit {
+    /// A position on the line.
+    pub at: usize,
+    /// The line's first match, if it was found already.
+    pub first: Option<(usize, usize)>,
+}
+
 impl Matcher {
     /// Compiles; the error is the text to report.
     pub fn new(patterns: &[Vec<u8>], config: &Config) -> Result<Matcher, String> {
@@ -38,12 +47,16 @@ impl Matcher {
         regex.map(|r| Matcher::Regex(Box::new(r))).map_err(|e| e.to_string())
     }
 
-    /// A position on the first line at or after `from` that has a match. `from` is a
-    /// line's start; `text` lacks its last line's terminator.
-    pub fn hit(&self, text: &[u8], from: usize, end: u8) -> Option<usize> {
+    /// The first line at or after `from` that has a match. `from` is a line's start; `text` lacks its last line's
+    /// terminator. `shown`: matches are going to be shown, so that it is better to find the whole of one at once.
+    pub fn hit(&self, text: &[u8], from: usize, end: u8, shown: bool) -> Option<Hit> {
+        let on = |at| Hit { at, first: None };
         match self {
-            Matcher::Regex(r) => r.earliest_end(text, from),
-            Matcher::Perl(p) => p.hit(text, from, end),
+            Matcher::Regex(r) if shown => {
+                r.find_at(text, from).map(|found| Hit { at: found.0, first: Some(found) })
+            }
+            Matcher::Regex(r) => r.earliest_end(text, from).map(on),
+            Matcher::Perl(p) => p.hit(text, from, end).map(on),
         }
     }
 

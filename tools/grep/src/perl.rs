@@ -173,28 +173,14 @@ fn ascii_classes(text: &str) -> String {
                     out.push('\\');
                     break;
                 };
-                match (next, bracket, quoted) {
-                    ('E', _, true) => quoted = false,
-                    (_, _, true) => {
+                match next {
+                    'E' => quoted = false,
+                    _ if quoted => {
                         out.push_str(r"\\");
                         push_quoted(&mut out, next);
-                        continue;
                     }
-                    ('Q', _, _) => {
-                        quoted = true;
-                        continue;
-                    }
-                    ('E', _, _) => continue,
-                    ('d', false, _) => out.push_str("[0-9]"),
-                    ('D', false, _) => out.push_str("[^0-9]"),
-                    ('w', false, _) => out.push_str("[0-9A-Za-z_]"),
-                    ('W', false, _) => out.push_str("[^0-9A-Za-z_]"),
-                    ('d', true, _) => out.push_str("0-9"),
-                    ('w', true, _) => out.push_str("0-9A-Za-z_"),
-                    _ => {
-                        out.push('\\');
-                        out.push(next);
-                    }
+                    'Q' => quoted = true,
+                    _ => push_class(&mut out, next, bracket),
                 }
             }
             (_, _) if quoted => push_quoted(&mut out, c),
@@ -210,22 +196,19 @@ fn ascii_classes(text: &str) -> String {
                     chars.next();
                 }
             }
-            ('[', true) => {
-                if matches!(chars.peek(), Some(':')) {
-                    // A POSIX class: copied up to its end.
-                    out.push('[');
-                    let mut last = '[';
-                    for c in chars.by_ref() {
-                        out.push(c);
-                        if last == ':' && c == ']' {
-                            break;
-                        }
-                        last = c;
+            ('[', true) if chars.peek() == Some(&':') => {
+                // A POSIX class: copied up to its end.
+                out.push('[');
+                let mut last = '[';
+                for c in chars.by_ref() {
+                    out.push(c);
+                    if last == ':' && c == ']' {
+                        break;
                     }
-                } else {
-                    out.push_str(r"\[");
+                    last = c;
                 }
             }
+            ('[', true) => out.push_str(r"\["),
             ('&' | '~', true) => {
                 out.push('\\');
                 out.push(c);
@@ -238,6 +221,19 @@ fn ascii_classes(text: &str) -> String {
         }
     }
     out
+}
+
+/// `\d`, `\w` and their opposites by ASCII, in a bracket expression or without one; other escapes as they are.
+fn push_class(out: &mut String, letter: char, bracket: bool) {
+    match (letter, bracket) {
+        ('d', false) => out.push_str("[0-9]"),
+        ('D', false) => out.push_str("[^0-9]"),
+        ('w', false) => out.push_str("[0-9A-Za-z_]"),
+        ('W', false) => out.push_str("[^0-9A-Za-z_]"),
+        ('d', true) => out.push_str("0-9"),
+        ('w', true) => out.push_str("0-9A-Za-z_"),
+        _ => out.extend(['\\', letter]),
+    }
 }
 
 /// A character of `\Q...\E`.

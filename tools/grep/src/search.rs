@@ -56,6 +56,10 @@ struct State<'p, 'a> {
     draining: bool,
     /// End of the last selected line, in the input.
     after_last: u64,
+    /// Matches are shown, not lines alone.
+    shows_matches: bool,
+    /// The first match on the line that was found last, if it is known.
+    first: Option<(usize, usize)>,
 }
 
 impl Searcher {
@@ -146,6 +150,8 @@ impl<'p, 'a> State<'p, 'a> {
             encoding_error: false,
             draining: false,
             after_last: 0,
+            shows_matches: config.mode == Mode::Lines && config.only_matching && !config.invert,
+            first: None,
         }
     }
 }
@@ -163,13 +169,15 @@ impl State<'_, '_> {
                 self.context(lines, at, lines.len())?;
                 return Ok(self.after_left == 0);
             }
-            let (start, stop) = match self.matcher.hit(text, at, end) {
+            let hit = self.matcher.hit(text, at, end, self.shows_matches);
+            let (start, stop) = match hit {
                 Some(hit) => (
-                    memchr::memrchr(end, &text[at..hit]).map_or(at, |i| at + i + 1),
-                    memchr::memchr(end, &lines[hit..]).map_or(lines.len(), |i| hit + i + 1),
+                    memchr::memrchr(end, &text[at..hit.at]).map_or(at, |i| at + i + 1),
+                    memchr::memchr(end, &lines[hit.at..]).map_or(lines.len(), |i| hit.at + i + 1),
                 ),
                 None => (lines.len(), lines.len()),
             };
+            self.first = hit.and_then(|hit| hit.first).map(|(a, b)| (a - start, b - start));
             if self.config.invert {
                 if self.select_all(lines, at, start)? {
                     return Ok(true);
@@ -299,7 +307,8 @@ impl State<'_, '_> {
         let number = if self.config.line_number { self.number(lines, start) } else { 0 };
         self.last_printed = self.base + stop as u64;
         *self.printed = true;
-        self.printer.line(Line { text, number, offset, selected })
+        let first = self.first.filter(|_| selected);
+        self.printer.line(Line { text, number, offset, selected, first })
     }
 
     /// The number of the line that starts at `at`.

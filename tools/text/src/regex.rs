@@ -221,7 +221,7 @@ impl Regex {
                 let mut slots = vec![NONE; 2 * (self.groups as usize + 1)];
                 self.find_by_program(auto, hay, start, &mut slots)
             }
-            Engine::Automaton(auto) => self.pick(auto, hay, start)?.find(hay, start),
+            Engine::Automaton(auto) => self.search(auto, hay, start, Automaton::find),
         }
     }
 
@@ -230,42 +230,36 @@ impl Regex {
     pub fn earliest_end(&self, hay: &[u8], start: usize) -> Option<usize> {
         match &self.engine {
             Engine::Automaton(auto) if !self.backrefs && start <= hay.len() => {
-                match (self.options.lines, auto.required()) {
-                    (Some(end), Some(required)) => {
-                        self.earliest_end_by_lines(auto, required, hay, start, end)
-                    }
-                    _ => self.pick(auto, hay, start)?.earliest_end(hay, start..hay.len()),
-                }
+                self.search(auto, hay, start, Automaton::earliest_end)
             }
             _ => self.find_at(hay, start).map(|(_, end)| end),
         }
     }
 
-    /// [`Regex::earliest_end`] on the lines that have a required text; on all that is left once those have come so
-    /// densely that looking for them gains nothing.
-    fn earliest_end_by_lines(
+    /// What `find` gives from `start` on. Where every match has one of a few texts, it is asked for the lines that
+    /// have one, and for all that is left once those have come so densely that looking for them gains nothing.
+    fn search<T>(
         &self,
         auto: &Automata,
-        required: &Required,
         hay: &[u8],
         start: usize,
-        end: u8,
-    ) -> Option<usize> {
-        let (mut from, mut lines) = (start, 0);
-        while lines < FEW_LINES || from - start > lines * DENSE {
-            let line = required.next_line(hay, from, end)?;
-            let within = &hay[..line.end];
-            let found = self.pick(auto, within, line.start)?.earliest_end(within, line.clone());
-            if found.is_some() {
-                return found;
-            }
-            from = line.end + 1;
-            lines += 1;
-            if from > hay.len() {
-                return None;
+        find: fn(&Automaton, &[u8], usize) -> Option<T>,
+    ) -> Option<T> {
+        let mut from = start;
+        if let (Some(end), Some(required)) = (self.options.lines, auto.required()) {
+            let mut lines = 0;
+            while lines < FEW_LINES || from - start > lines * DENSE {
+                let line = required.next_line(hay, from, end)?;
+                let within = &hay[..line.end];
+                let found = find(self.pick(auto, within, line.start)?, within, line.start);
+                if found.is_some() || line.end == hay.len() {
+                    return found;
+                }
+                from = line.end + 1;
+                lines += 1;
             }
         }
-        self.pick(auto, hay, from)?.earliest_end(hay, from..hay.len())
+        find(self.pick(auto, hay, from)?, hay, from)
     }
 
     /// As [`Regex::find_at`], with the groups.

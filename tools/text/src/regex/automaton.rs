@@ -3,7 +3,6 @@
 //! all ends.
 
 use std::cell::{OnceCell, RefCell};
-use std::ops::Range;
 
 use regex_automata::hybrid::dfa::{Cache as LazyCache, DFA};
 use regex_automata::nfa::thompson::pikevm::{Cache as PikeCache, PikeVM};
@@ -55,7 +54,9 @@ impl Automata {
             required: None,
         };
         if options.lines.is_some() {
-            automata.required = Required::of(&hir::translate(node, options, true));
+            // One text is found by `regex-automata` itself.
+            let required = Required::of(&hir::translate(node, options, true));
+            automata.required = required.filter(Required::has_several);
         }
         if options.utf8 && shape::heavy(node) {
             automata.ascii = Some(automata.build(true)?);
@@ -153,9 +154,9 @@ impl Automaton {
         }
     }
 
-    /// The end of the match within a range that is complete first; conditions see the text around.
-    pub(super) fn earliest_end(&self, hay: &[u8], range: Range<usize>) -> Option<usize> {
-        let input = Input::new(hay).range(range);
+    /// The end of the match that is complete first.
+    pub(super) fn earliest_end(&self, hay: &[u8], start: usize) -> Option<usize> {
+        let input = Input::new(hay).range(start..);
         if self.conditional {
             return self.meta.search_with(&mut self.cache.borrow_mut(), &input).map(|m| m.end());
         }

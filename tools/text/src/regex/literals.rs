@@ -26,6 +26,11 @@ impl Literals {
         Some(Literals(texts.iter().map(|text| Finder::new(text).into_owned()).collect()))
     }
 
+    /// How many texts there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// The leftmost longest match that starts at `start` or later.
     pub(super) fn find(&self, hay: &[u8], start: usize) -> Option<(usize, usize)> {
         let (mut from, mut step) = (start, FIRST_STEP);

@@ -2,8 +2,8 @@
 //! line without any of them need not be looked at.
 //!
 //! An automaton looks at every byte, in Wasm at a fraction of the speed of `memmem`. `regex-automata` does the same
-//! with texts that matches begin with or end in, and with one text within, but with several only where the processor
-//! is one that its own vector search is written for.
+//! with one text that matches begin with, end in or have within, but with several only where the processor is one that
+//! its own vector search is written for.
 
 use std::ops::Range;
 
@@ -31,6 +31,11 @@ impl Required {
     pub(super) fn of(hir: &Hir) -> Option<Required> {
         let texts = texts(hir).filter(|texts| worth(texts) >= SHORTEST)?;
         Literals::new(texts).map(Required)
+    }
+
+    /// Whether there is a choice of texts.
+    pub(super) fn has_several(&self) -> bool {
+        self.0.len() > 1
     }
 
     /// The first line that has one of the texts at or after `from`: from its beginning, but not before `from`, to
