@@ -49,50 +49,53 @@ pub enum Builtin {
 
 use Builtin as B;
 
-/// Name, function, least and most arguments.
-pub const TABLE: &[(&str, Builtin, usize, usize)] = &[
-    ("and", B::And, 2, usize::MAX),
-    ("asort", B::Asort, 1, 3),
-    ("asorti", B::Asorti, 1, 3),
-    ("atan2", B::Atan2, 2, 2),
-    ("bindtextdomain", B::Bindtextdomain, 1, 2),
-    ("close", B::Close, 1, 2),
-    ("compl", B::Compl, 1, 1),
-    ("cos", B::Cos, 1, 1),
-    ("dcgettext", B::Dcgettext, 1, 3),
-    ("dcngettext", B::Dcngettext, 1, 5),
-    ("exp", B::Exp, 1, 1),
-    ("fflush", B::Fflush, 0, 1),
-    ("gensub", B::Gensub, 3, 4),
-    ("gsub", B::Gsub, 2, 3),
-    ("index", B::Index, 2, 2),
-    ("int", B::Int, 1, 1),
-    ("isarray", B::Isarray, 1, 1),
-    ("length", B::Length, 0, 1),
-    ("log", B::Log, 1, 1),
-    ("lshift", B::Lshift, 2, 2),
-    ("match", B::Match, 2, 3),
-    ("mkbool", B::Mkbool, 1, 1),
-    ("mktime", B::Mktime, 1, 2),
-    ("or", B::Or, 2, usize::MAX),
-    ("patsplit", B::Patsplit, 2, 4),
-    ("rand", B::Rand, 0, 0),
-    ("rshift", B::Rshift, 2, 2),
-    ("sin", B::Sin, 1, 1),
-    ("split", B::Split, 2, 4),
-    ("sprintf", B::Sprintf, 1, usize::MAX),
-    ("sqrt", B::Sqrt, 1, 1),
-    ("srand", B::Srand, 0, 1),
-    ("strftime", B::Strftime, 0, 3),
-    ("strtonum", B::Strtonum, 1, 1),
-    ("sub", B::Sub, 2, 3),
-    ("substr", B::Substr, 2, 3),
-    ("system", B::System, 1, 1),
-    ("systime", B::Systime, 0, 0),
-    ("tolower", B::Tolower, 1, 1),
-    ("toupper", B::Toupper, 1, 1),
-    ("typeof", B::Typeof, 1, 2),
-    ("xor", B::Xor, 2, usize::MAX),
+/// A row of the table: name, function, least and most arguments, and whether POSIX has it.
+type Row = (&'static str, Builtin, usize, usize, bool);
+
+/// All of them, sorted by name.
+pub const TABLE: &[Row] = &[
+    ("and", B::And, 2, usize::MAX, false),
+    ("asort", B::Asort, 1, 3, false),
+    ("asorti", B::Asorti, 1, 3, false),
+    ("atan2", B::Atan2, 2, 2, true),
+    ("bindtextdomain", B::Bindtextdomain, 1, 2, false),
+    ("close", B::Close, 1, 2, true),
+    ("compl", B::Compl, 1, 1, false),
+    ("cos", B::Cos, 1, 1, true),
+    ("dcgettext", B::Dcgettext, 1, 3, false),
+    ("dcngettext", B::Dcngettext, 1, 5, false),
+    ("exp", B::Exp, 1, 1, true),
+    ("fflush", B::Fflush, 0, 1, true),
+    ("gensub", B::Gensub, 3, 4, false),
+    ("gsub", B::Gsub, 2, 3, true),
+    ("index", B::Index, 2, 2, true),
+    ("int", B::Int, 1, 1, true),
+    ("isarray", B::Isarray, 1, 1, false),
+    ("length", B::Length, 0, 1, true),
+    ("log", B::Log, 1, 1, true),
+    ("lshift", B::Lshift, 2, 2, false),
+    ("match", B::Match, 2, 3, true),
+    ("mkbool", B::Mkbool, 1, 1, false),
+    ("mktime", B::Mktime, 1, 2, false),
+    ("or", B::Or, 2, usize::MAX, false),
+    ("patsplit", B::Patsplit, 2, 4, false),
+    ("rand", B::Rand, 0, 0, true),
+    ("rshift", B::Rshift, 2, 2, false),
+    ("sin", B::Sin, 1, 1, true),
+    ("split", B::Split, 2, 4, true),
+    ("sprintf", B::Sprintf, 1, usize::MAX, true),
+    ("sqrt", B::Sqrt, 1, 1, true),
+    ("srand", B::Srand, 0, 1, true),
+    ("strftime", B::Strftime, 0, 3, false),
+    ("strtonum", B::Strtonum, 1, 1, false),
+    ("sub", B::Sub, 2, 3, true),
+    ("substr", B::Substr, 2, 3, true),
+    ("system", B::System, 1, 1, true),
+    ("systime", B::Systime, 0, 0, false),
+    ("tolower", B::Tolower, 1, 1, true),
+    ("toupper", B::Toupper, 1, 1, true),
+    ("typeof", B::Typeof, 1, 2, false),
+    ("xor", B::Xor, 2, usize::MAX, false),
 ];
 
 impl Builtin {
@@ -104,35 +107,10 @@ impl Builtin {
 
     /// Whether POSIX has it: gawk's own functions may share their names with a namespace's.
     pub fn standard(self) -> bool {
-        use Builtin as B;
-        matches!(
-            self,
-            B::Atan2
-                | B::Close
-                | B::Cos
-                | B::Exp
-                | B::Fflush
-                | B::Gsub
-                | B::Index
-                | B::Int
-                | B::Length
-                | B::Log
-                | B::Match
-                | B::Rand
-                | B::Sin
-                | B::Split
-                | B::Sprintf
-                | B::Sqrt
-                | B::Srand
-                | B::Sub
-                | B::Substr
-                | B::System
-                | B::Tolower
-                | B::Toupper
-        )
+        self.row().is_some_and(|r| r.4)
     }
 
-    fn row(self) -> Option<&'static (&'static str, Builtin, usize, usize)> {
+    fn row(self) -> Option<&'static Row> {
         TABLE.iter().find(|row| row.1 == self)
     }
 

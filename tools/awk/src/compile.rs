@@ -79,9 +79,14 @@ impl Compiler {
         self.code.ops.len() as Pc
     }
 
-    fn emit(&mut self, op: Op) -> usize {
+    fn emit(&mut self, op: Op) {
         self.code.ops.push(op);
         self.code.lines.push(self.line);
+    }
+
+    /// Emits a jump that does not lead anywhere yet; where it is, for [`Compiler::patch`].
+    fn jump(&mut self, op: Op) -> usize {
+        self.emit(op);
         self.code.ops.len() - 1
     }
 
@@ -154,7 +159,7 @@ impl Compiler {
                 Pattern::Range(from, to) => {
                     let n = self.code.ranges;
                     self.code.ranges += 1;
-                    let inside = self.emit(Op::InRange(n, 0));
+                    let inside = self.jump(Op::InRange(n, 0));
                     skip.extend(self.jump_unless(from));
                     self.emit(Op::SetRange(n, true));
                     self.patch(inside);
@@ -165,9 +170,7 @@ impl Compiler {
             }
             match &rule.action {
                 Some(body) => self.stmts(body),
-                None => {
-                    self.emit(Op::Print(0, None));
-                }
+                None => self.emit(Op::Print(0, None)),
             }
             skip.into_iter().for_each(|j| self.patch(j));
         }

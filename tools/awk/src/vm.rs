@@ -280,45 +280,38 @@ impl<'c, 'a> Machine<'c, 'a> {
             self.assign_by_name(&name, &value)?;
         }
         let code = self.code.clone();
-        let mut flow = Flow::Done;
-        if let Some(entry) = code.begin {
-            flow = self.run_code(entry)?;
-        }
-        if flow != Flow::Exit
+        let begun = match code.begin {
+            Some(entry) => self.run_code(entry)?,
+            None => Flow::Done,
+        };
+        if begun != Flow::Exit
             && (code.rules.is_some()
                 || code.end.is_some()
                 || code.begin_file.is_some()
                 || code.end_file.is_some())
         {
-            flow = self.main_loop()?;
+            self.main_loop()?;
         }
         // `exit` in END ends at once; elsewhere END still runs.
-        let _ = flow;
         if let Some(entry) = code.end {
             self.run_code(entry)?;
         }
         Ok(())
     }
 
-    fn main_loop(&mut self) -> Result<Flow> {
+    fn main_loop(&mut self) -> Result<()> {
         let rules = self.code.rules;
-        loop {
-            match self.next_main_record()? {
-                input::Got::End => return Ok(Flow::Done),
-                input::Got::Exit => return Ok(Flow::Exit),
-                input::Got::Record => {}
-            }
+        while self.next_main_record()? == input::Got::Record {
             let Some(entry) = rules else { continue };
-            match self.run_code(entry)? {
-                Flow::Done | Flow::Next => {}
-                Flow::NextFile => {
-                    if self.skip_file()? == Flow::Exit {
-                        return Ok(Flow::Exit);
-                    }
-                }
-                Flow::Exit => return Ok(Flow::Exit),
+            let mut flow = self.run_code(entry)?;
+            if flow == Flow::NextFile {
+                flow = self.end_file()?;
+            }
+            if flow == Flow::Exit {
+                break;
             }
         }
+        Ok(())
     }
 
     /// Runs from an entry to its end, with nothing left over from before.
@@ -342,10 +335,7 @@ impl<'c, 'a> Machine<'c, 'a> {
         };
         let mut text = format!("{source}:{}: ", line.number());
         if self.nr > 0.0 {
-            let name = match &self.globals[Special::Filename as usize] {
-                Cell::Value(v) => v.text(&self.convfmt),
-                Cell::Array(_) => Text::EMPTY,
-            };
+            let name = self.global_value(Special::Filename).text(&self.convfmt);
             let name = if name.is_empty() { "-".into() } else { String::from_utf8_lossy(&name) };
             text.push_str(&format!("(FILENAME={name} FNR={}) ", self.fnr));
         }

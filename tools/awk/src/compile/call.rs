@@ -47,13 +47,9 @@ impl Compiler {
 
     pub(super) fn builtin(&mut self, b: B, args: &[Expr]) {
         match (b, args) {
-            (B::Length, []) => {
-                self.emit(Op::LengthRecord);
-            }
+            (B::Length, []) => self.emit(Op::LengthRecord),
             (B::Length, [arg]) => match strip(arg) {
-                Expr::Field(n) if constant_field(n) == Some(0) => {
-                    self.emit(Op::LengthRecord);
-                }
+                Expr::Field(n) if constant_field(n) == Some(0) => self.emit(Op::LengthRecord),
                 Expr::Var(v) if !self.special(*v).is_some_and(|s| s.computed()) => {
                     let place = self.place(*v);
                     self.emit(Op::LengthOf(place));
@@ -122,16 +118,14 @@ impl Compiler {
                 });
             }
             _ => {
-                let mut values = 0;
                 for (n, arg) in args.iter().enumerate() {
                     if array_argument(b, n) {
                         self.array_argument(arg);
                     } else {
                         self.expr(arg);
                     }
-                    values += 1;
                 }
-                self.emit(Op::Builtin(b, values));
+                self.emit(Op::Builtin(b, args.len() as u32));
             }
         }
     }

@@ -10,9 +10,7 @@ impl Compiler {
     /// Evaluates for the value.
     pub(super) fn expr(&mut self, e: &Expr) {
         match e {
-            Expr::Num(n) => {
-                self.emit(Op::Num(*n));
-            }
+            Expr::Num(n) => self.emit(Op::Num(*n)),
             Expr::Str(s) => self.string(s),
             Expr::Regex(r) => {
                 let p = self.pattern(r);
@@ -28,9 +26,7 @@ impl Compiler {
                 self.emit(if is_symtab(*v, subs) { Op::Symbol } else { Op::Element(place) });
             }
             Expr::Field(n) => match constant_field(n) {
-                Some(n) => {
-                    self.emit(Op::FieldAt(n));
-                }
+                Some(n) => self.emit(Op::FieldAt(n)),
                 None => {
                     self.expr(n);
                     self.emit(Op::Field);
@@ -80,7 +76,7 @@ impl Compiler {
                 for (cond, value) in arms {
                     let skip = self.jump_unless(cond);
                     self.expr(value);
-                    ends.push(self.emit(Op::Jump(0)));
+                    ends.push(self.jump(Op::Jump(0)));
                     skip.into_iter().for_each(|j| self.patch(j));
                 }
                 self.expr(last);
@@ -113,16 +109,16 @@ impl Compiler {
             Expr::Compare(cmp, a, b) => {
                 self.expr(a);
                 self.expr(b);
-                vec![self.emit(Op::JumpUnlessCmp(*cmp, 0))]
+                vec![self.jump(Op::JumpUnlessCmp(*cmp, 0))]
             }
             Expr::And(list) => list.iter().flat_map(|e| self.jump_unless(e)).collect(),
             Expr::Not(inner) => {
                 self.expr(inner);
-                vec![self.emit(Op::JumpIf(0))]
+                vec![self.jump(Op::JumpIf(0))]
             }
             _ => {
                 self.expr(e);
-                vec![self.emit(Op::JumpUnless(0))]
+                vec![self.jump(Op::JumpUnless(0))]
             }
         }
     }
@@ -131,10 +127,10 @@ impl Compiler {
         let mut decided = Vec::new();
         for e in list {
             self.expr(e);
-            decided.push(self.emit(if and { Op::JumpUnless(0) } else { Op::JumpIf(0) }));
+            decided.push(self.jump(if and { Op::JumpUnless(0) } else { Op::JumpIf(0) }));
         }
         self.emit(Op::Num(if and { 1.0 } else { 0.0 }));
-        let end = self.emit(Op::Jump(0));
+        let end = self.jump(Op::Jump(0));
         decided.into_iter().for_each(|j| self.patch(j));
         self.emit(Op::Num(if and { 0.0 } else { 1.0 }));
         self.patch(end);
@@ -187,7 +183,7 @@ impl Compiler {
     }
 
     /// Walks into inner arrays by all subscripts; where the array is.
-    pub(super) fn array_place(&mut self, v: Var, subs: &Subscripts) -> Place {
+    pub(super) fn array_place(&mut self, v: Var, subs: &[Vec<Expr>]) -> Place {
         let mut place = self.place(v);
         for list in subs {
             self.subscript(list);
@@ -200,12 +196,7 @@ impl Compiler {
     /// Leaves the last subscript on the stack; where its array is.
     pub(super) fn element_address(&mut self, v: Var, subs: &Subscripts) -> Place {
         let Some((last, outer)) = subs.split_last() else { return self.place(v) };
-        let mut place = self.place(v);
-        for list in outer {
-            self.subscript(list);
-            self.emit(Op::Inner(place));
-            place = Place::Inner;
-        }
+        let place = self.array_place(v, outer);
         self.subscript(last);
         place
     }

@@ -17,15 +17,7 @@ impl Compiler {
             StmtKind::Print(args, to) => self.print(args, to, false),
             StmtKind::Printf(args, to) => self.print(args, to, true),
             StmtKind::If(arms, last) => self.if_stmt(arms, last.as_deref()),
-            StmtKind::While(cond, body) => {
-                let start = self.here();
-                let out = self.jump_unless(cond);
-                let l = self.loop_body(body);
-                self.finish_continues(&l, start);
-                self.emit(Op::Jump(start));
-                out.into_iter().for_each(|j| self.patch(j));
-                self.finish_breaks(&l);
-            }
+            StmtKind::While(cond, body) => self.for_stmt(None, Some(cond), None, body),
             StmtKind::DoWhile(body, cond) => {
                 let start = self.here();
                 let l = self.loop_body(body);
@@ -37,27 +29,14 @@ impl Compiler {
                 self.finish_breaks(&l);
             }
             StmtKind::For(init, cond, step, body) => {
-                if let Some(s) = init {
-                    self.stmt(s);
-                }
-                let start = self.here();
-                let out = cond.as_ref().map(|c| self.jump_unless(c)).unwrap_or_default();
-                let l = self.loop_body(body);
-                let next = self.here();
-                self.finish_continues(&l, next);
-                if let Some(s) = step {
-                    self.stmt(s);
-                }
-                self.emit(Op::Jump(start));
-                out.into_iter().for_each(|j| self.patch(j));
-                self.finish_breaks(&l);
+                self.for_stmt(init.as_deref(), cond.as_ref(), step.as_deref(), body);
             }
             StmtKind::ForIn(v, array, subs, body) => {
                 let place = self.array_place(*array, subs);
                 self.emit(Op::ForIn(place));
                 let target = self.var_target(*v);
                 let start = self.here();
-                let next = self.emit(Op::ForNext(target, 0));
+                let next = self.jump(Op::ForNext(target, 0));
                 let l = self.loop_body(body);
                 self.finish_continues(&l, start);
                 self.emit(Op::Jump(start));
@@ -67,26 +46,20 @@ impl Compiler {
             }
             StmtKind::Switch(e, cases) => self.switch(e, cases),
             StmtKind::Break => {
-                let at = self.emit(Op::Jump(0));
+                let at = self.jump(Op::Jump(0));
                 if let Some(l) = self.loops.last_mut() {
                     l.breaks.push(at);
                 }
             }
             StmtKind::Continue => {
-                let at = self.emit(Op::Jump(0));
+                let at = self.jump(Op::Jump(0));
                 if let Some(l) = self.loops.iter_mut().rev().find(|l| !l.is_switch) {
                     l.continues.push(at);
                 }
             }
-            StmtKind::Next => {
-                self.emit(Op::Next);
-            }
-            StmtKind::NextFile => {
-                self.emit(Op::NextFile);
-            }
-            StmtKind::Exit(None) => {
-                self.emit(Op::ExitPlain);
-            }
+            StmtKind::Next => self.emit(Op::Next),
+            StmtKind::NextFile => self.emit(Op::NextFile),
+            StmtKind::Exit(None) => self.emit(Op::ExitPlain),
             StmtKind::Exit(Some(e)) => {
                 self.expr(e);
                 self.emit(Op::Exit);
@@ -94,9 +67,7 @@ impl Compiler {
             StmtKind::Return(e) => {
                 match e {
                     Some(e) => self.expr(e),
-                    None => {
-                        self.emit(Op::Uninit);
-                    }
+                    None => self.emit(Op::Uninit),
                 }
                 self.emit(Op::Return);
             }
@@ -109,6 +80,25 @@ impl Compiler {
                 self.emit(Op::Delete(place));
             }
         }
+    }
+
+    fn for_stmt(
+        &mut self,
+        init: Option<&Stmt>,
+        cond: Option<&Expr>,
+        step: Option<&Stmt>,
+        body: &Stmt,
+    ) {
+        init.into_iter().for_each(|s| self.stmt(s));
+        let start = self.here();
+        let out = cond.map(|c| self.jump_unless(c)).unwrap_or_default();
+        let l = self.loop_body(body);
+        let next = self.here();
+        self.finish_continues(&l, next);
+        step.into_iter().for_each(|s| self.stmt(s));
+        self.emit(Op::Jump(start));
+        out.into_iter().for_each(|j| self.patch(j));
+        self.finish_breaks(&l);
     }
 
     fn loop_body(&mut self, body: &Stmt) -> Loop {
@@ -131,7 +121,7 @@ impl Compiler {
             let skip = self.jump_unless(cond);
             self.stmt(body);
             if n + 1 < arms.len() || last.is_some() {
-                ends.push(self.emit(Op::Jump(0)));
+                ends.push(self.jump(Op::Jump(0)));
             }
             skip.into_iter().for_each(|j| self.patch(j));
         }
@@ -168,16 +158,16 @@ impl Compiler {
                     self.emit(Op::Match(p, false));
                 }
             }
-            entries.push((n, self.emit(Op::JumpIf(0))));
+            entries.push((n, self.jump(Op::JumpIf(0))));
         }
         self.emit(Op::Pop);
-        let none = self.emit(Op::Jump(0));
+        let none = self.jump(Op::Jump(0));
         // Each case is entered twice: from its label with the subject still there, or by
         // falling through without it.
         self.loops.push(Loop { is_switch: true, ..Loop::default() });
         let mut default_at = None;
         for (n, case) in cases.iter().enumerate() {
-            let over = self.emit(Op::Jump(0));
+            let over = self.jump(Op::Jump(0));
             if let Some((_, jump)) = entries.iter().find(|(e, _)| *e == n) {
                 self.patch(*jump);
                 self.emit(Op::Pop);

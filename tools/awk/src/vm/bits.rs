@@ -11,9 +11,7 @@ const MAX_EXACT: u64 = (1 << 53) - 1;
 impl Machine<'_, '_> {
     /// The operands as unsigned integers; negative ones are fatal as in gawk.
     fn integers(&mut self, b: B, n: usize) -> Result<Vec<u64>> {
-        let from = self.stack.len().saturating_sub(n);
-        let values = self.stack.split_off(from);
-        values
+        self.pop_all(n)
             .iter()
             .map(|v| {
                 let n = self.number(v);

@@ -38,8 +38,7 @@ impl Machine<'_, '_> {
                 Value::Str(self.change_case(&text, b == B::Toupper))
             }
             B::Sprintf => {
-                let from = self.stack.len().saturating_sub(n);
-                let args = self.stack.split_off(from);
+                let args = self.pop_all(n);
                 let mut out = Vec::new();
                 self.format(&args, &mut out)?;
                 Value::Str(Text::from_vec(out))
@@ -97,8 +96,7 @@ impl Machine<'_, '_> {
             // No catalogs: the text itself.
             B::Dcgettext => self.first_of(n),
             B::Dcngettext => {
-                let from = self.stack.len().saturating_sub(n);
-                let args = self.stack.split_off(from);
+                let args = self.pop_all(n);
                 let many = args.get(2).is_some_and(|v| v.num() != 1.0);
                 args.get(usize::from(many)).cloned().unwrap_or(Value::EMPTY)
             }
@@ -113,8 +111,7 @@ impl Machine<'_, '_> {
     }
 
     fn first_of(&mut self, n: usize) -> Value {
-        let from = self.stack.len().saturating_sub(n);
-        self.stack.split_off(from).into_iter().next().unwrap_or(Value::EMPTY)
+        self.pop_all(n).into_iter().next().unwrap_or(Value::EMPTY)
     }
 
     fn warn_negative(&mut self, name: &str, x: f64) {
@@ -178,8 +175,8 @@ impl Machine<'_, '_> {
             B::Sub | B::Gsub if n == 2 => self.substitute(b == B::Gsub, Target::Record),
             B::Sub | B::Gsub => {
                 // Only the count: the target was passed by value.
-                let v = self.pop();
-                self.substitute_value(b == B::Gsub, &v)
+                self.substitute_value(b == B::Gsub);
+                Ok(())
             }
             B::Gensub if n == 3 => {
                 let v = self.field(0);

@@ -57,9 +57,7 @@ impl Machine<'_, '_> {
                     self.stack.push(v);
                 }
                 Op::Element(place) => {
-                    let sub = self.pop();
-                    let key = self.key(&sub);
-                    let array = self.array(place)?;
+                    let (array, key) = self.subscript(place)?;
                     let v = self.element(&array, key)?;
                     self.stack.push(v);
                 }
@@ -69,9 +67,7 @@ impl Machine<'_, '_> {
                     self.stack.push(v);
                 }
                 Op::Inner(place) => {
-                    let sub = self.pop();
-                    let key = self.key(&sub);
-                    let array = self.array(place)?;
+                    let (array, key) = self.subscript(place)?;
                     let inner = self.inner(&array, key)?;
                     self.arrays.push(inner);
                 }
@@ -95,15 +91,13 @@ impl Machine<'_, '_> {
                 Op::Step(delta, t, keep) => self.step(f64::from(delta), t, keep)?,
                 Op::Append(t, keep) => self.append(t, keep)?,
                 Op::In(place) => {
-                    let sub = self.pop();
-                    let key = self.key(&sub);
-                    let found = self.array(place)?.borrow().contains(&key);
+                    let (array, key) = self.subscript(place)?;
+                    let found = array.borrow().contains(&key);
                     self.stack.push(Value::bool(found));
                 }
                 Op::Delete(place) => {
-                    let sub = self.pop();
-                    let key = self.key(&sub);
-                    self.array(place)?.borrow_mut().remove(&key);
+                    let (array, key) = self.subscript(place)?;
+                    array.borrow_mut().remove(&key);
                 }
                 Op::DeleteAll(place) => self.array(place)?.borrow_mut().clear(),
                 Op::Dup => {
@@ -198,9 +192,7 @@ impl Machine<'_, '_> {
                     self.locals.push(Cell::Array(array));
                 }
                 Op::ArgElement(place) => {
-                    let sub = self.pop();
-                    let key = self.key(&sub);
-                    let array = self.array(place)?;
+                    let (array, key) = self.subscript(place)?;
                     let inner = self.inner(&array, key)?;
                     self.locals.push(Cell::Array(inner));
                 }
@@ -234,9 +226,7 @@ impl Machine<'_, '_> {
                     self.stack.push(Value::Num(n as f64));
                 }
                 Op::LengthOfElement(place) => {
-                    let sub = self.pop();
-                    let key = self.key(&sub);
-                    let array = self.array(place)?;
+                    let (array, key) = self.subscript(place)?;
                     let v = match array.borrow_mut().slot(key) {
                         Slot::Array(a) => Err(a.borrow().len()),
                         Slot::Value(v) => Ok(v.clone()),
@@ -256,10 +246,7 @@ impl Machine<'_, '_> {
                 Op::SplitPattern(n) => self.split(n as usize, true)?,
                 Op::NotArray => return Err(RunError::fatal("argument is not an array")),
                 Op::Subst(global, t) => self.substitute(global, t)?,
-                Op::SubstValue(global) => {
-                    let v = self.pop();
-                    self.substitute_value(global, &v)?;
-                }
+                Op::SubstValue(global) => self.substitute_value(global),
                 Op::Getline(from, target) => self.getline(from, target)?,
                 Op::Print(n, redirect) => self.print(n as usize, redirect)?,
                 Op::Printf(n, redirect) => self.printf(n as usize, redirect)?,

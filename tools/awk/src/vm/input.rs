@@ -5,8 +5,8 @@ use std::fs::File;
 use box_sys::strerror;
 
 use super::reader::Reader;
-use super::{Cell, Flow, Machine, Result};
-use crate::array::{Key, Slot};
+use super::{Flow, Machine, Result};
+use crate::array::Key;
 use crate::error::RunError;
 use crate::special::Special;
 use crate::text::Text;
@@ -52,37 +52,28 @@ impl Machine<'_, '_> {
     /// Reads the next record of the main input into `$0`.
     #[inline]
     pub(super) fn next_main_record(&mut self) -> Result<Got> {
-        loop {
-            if self.main.reader.is_none() {
-                match self.open_next()? {
-                    Got::Record => {}
-                    other => return Ok(other),
-                }
-                continue;
-            }
-            if self.read_main(None)? {
-                return Ok(Got::Record);
-            }
-            if self.end_file()? == Flow::Exit {
-                return Ok(Got::Exit);
-            }
-        }
+        self.next_main(None)
     }
 
     /// The same into a buffer of the caller's (`getline var`).
     pub(super) fn next_main_text(&mut self, text: &mut Vec<u8>) -> Result<bool> {
+        Ok(self.next_main(Some(text))? == Got::Record)
+    }
+
+    #[inline]
+    fn next_main(&mut self, mut text: Option<&mut Vec<u8>>) -> Result<Got> {
         loop {
             if self.main.reader.is_none() {
-                if self.open_next()? != Got::Record {
-                    return Ok(false);
+                match self.open_next()? {
+                    Got::Record => continue,
+                    other => return Ok(other),
                 }
-                continue;
             }
-            if self.read_main(Some(&mut *text))? {
-                return Ok(true);
+            if self.read_main(text.as_deref_mut())? {
+                return Ok(Got::Record);
             }
             if self.end_file()? == Flow::Exit {
-                return Ok(false);
+                return Ok(Got::Exit);
             }
         }
     }
@@ -123,8 +114,8 @@ impl Machine<'_, '_> {
         ));
     }
 
-    /// The current file is at its end.
-    fn end_file(&mut self) -> Result<Flow> {
+    /// The current file is at its end, or left by `nextfile`.
+    pub(super) fn end_file(&mut self) -> Result<Flow> {
         self.main.reader = None;
         let flow = match self.code.end_file {
             Some(entry) => self.execute(entry)?,
@@ -134,37 +125,19 @@ impl Machine<'_, '_> {
         Ok(flow)
     }
 
-    /// `nextfile`.
-    pub(super) fn skip_file(&mut self) -> Result<Flow> {
-        self.end_file()
-    }
-
-    fn arg_count(&self) -> i64 {
-        match &self.globals[Special::Argc as usize] {
-            Cell::Value(v) => v.num() as i64,
-            Cell::Array(_) => 0,
-        }
-    }
-
-    fn arg(&self, n: i64) -> Option<Text> {
-        match &self.globals[Special::Argv as usize] {
-            Cell::Array(a) => match a.borrow().get(&Key::Int(n)) {
-                Some(Slot::Value(v)) => Some(v.text(&self.convfmt)),
-                _ => None,
-            },
-            Cell::Value(_) => None,
-        }
-    }
-
     /// Opens the next file; assignments on the way are carried out.
     fn open_next(&mut self) -> Result<Got> {
         if self.main.done {
             return Ok(Got::End);
         }
-        while self.main.next < self.arg_count() {
+        while self.main.next < self.global_value(Special::Argc).num() as i64 {
             let n = self.main.next;
             self.main.next += 1;
-            let Some(arg) = self.arg(n).filter(|a| !a.is_empty()) else { continue };
+            let Some(arg) =
+                self.special_element(Special::Argv, &Key::Int(n)).filter(|a| !a.is_empty())
+            else {
+                continue;
+            };
             if let Some(eq) = assignment(&arg) {
                 self.assign_by_name(&arg[..eq], &arg[eq + 1..])?;
                 continue;

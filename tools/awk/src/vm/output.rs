@@ -8,11 +8,12 @@ use super::stream::Out;
 use super::{Machine, Result};
 use crate::ast::Redirect;
 use crate::error::RunError;
+use crate::text::Text;
 
 impl Machine<'_, '_> {
     /// `print` of n values, redirected to the name on top.
     pub(super) fn print(&mut self, n: usize, redirect: Option<Redirect>) -> Result<()> {
-        let name = if redirect.is_some() { Some(self.pop_text()) } else { None };
+        let redirect = redirect.map(|kind| (kind, self.pop_text()));
         let mut line = std::mem::take(&mut self.scratch);
         line.clear();
         if n == 0 {
@@ -28,28 +29,27 @@ impl Machine<'_, '_> {
             self.stack.truncate(from);
         }
         line.extend_from_slice(&self.ors);
-        let result = match (redirect, &name) {
-            (Some(kind), Some(name)) => self.write_to(kind, name, &line),
-            _ => self.write_stdout(&line),
-        };
-        self.scratch = line;
-        result
+        self.write(redirect, line)
     }
 
     /// `printf` of n values, the format first.
     pub(super) fn printf(&mut self, n: usize, redirect: Option<Redirect>) -> Result<()> {
-        let name = if redirect.is_some() { Some(self.pop_text()) } else { None };
+        let redirect = redirect.map(|kind| (kind, self.pop_text()));
         let mut line = std::mem::take(&mut self.scratch);
         line.clear();
-        let from = self.stack.len().saturating_sub(n);
-        let args = self.stack.split_off(from);
+        let args = self.pop_all(n);
         self.format(&args, &mut line)?;
-        let result = match (redirect, &name) {
-            (Some(kind), Some(name)) => self.write_to(kind, name, &line),
-            _ => self.write_stdout(&line),
+        self.write(redirect, line)
+    }
+
+    /// Writes a line, whose memory is used again.
+    fn write(&mut self, redirect: Option<(Redirect, Text)>, line: Vec<u8>) -> Result<()> {
+        let written = match redirect {
+            Some((kind, name)) => self.write_to(kind, &name, &line),
+            None => self.write_stdout(&line),
         };
         self.scratch = line;
-        result
+        written
     }
 
     #[inline]

@@ -46,6 +46,11 @@ impl Machine<'_, '_> {
         self.pop().text(&self.convfmt)
     }
 
+    /// The last `n` values, in the order in which they were pushed.
+    pub(super) fn pop_all(&mut self, n: usize) -> Vec<Value> {
+        self.stack.split_off(self.stack.len().saturating_sub(n))
+    }
+
     pub(super) fn name_of(&self, place: Place) -> String {
         match place {
             Place::Global(n) => {
@@ -93,6 +98,14 @@ impl Machine<'_, '_> {
     #[inline]
     pub(super) fn key(&self, v: &Value) -> Key {
         Key::from_value(v, &self.convfmt)
+    }
+
+    /// Takes a subscript off the stack: the array, and the key of the element in it.
+    #[inline]
+    pub(super) fn subscript(&mut self, place: Place) -> Result<(ArrayRef, Key)> {
+        let subscript = self.pop();
+        let key = self.key(&subscript);
+        Ok((self.array(place)?, key))
     }
 
     /// An element's value; the element is created if missing.
@@ -178,9 +191,8 @@ impl Machine<'_, '_> {
                 Address::Field(self.field_number(&v)?)
             }
             Target::Element(place) => {
-                let v = self.pop();
-                let key = self.key(&v);
-                Address::Element(self.array(place)?, key)
+                let (array, key) = self.subscript(place)?;
+                Address::Element(array, key)
             }
             Target::Symbol => {
                 let name = self.pop_text();
@@ -299,10 +311,19 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    fn global_value(&self, s: Special) -> Value {
+    pub(super) fn global_value(&self, s: Special) -> Value {
         match &self.globals[s as usize] {
             Cell::Value(v) => v.clone(),
             Cell::Array(_) => Value::Uninit,
+        }
+    }
+
+    /// The text of an element of ARGV, ENVIRON or PROCINFO, if there is one.
+    pub(super) fn special_element(&self, s: Special, key: &Key) -> Option<Text> {
+        let Cell::Array(array) = &self.globals[s as usize] else { return None };
+        match array.borrow().get(key) {
+            Some(Slot::Value(v)) => Some(v.text(&self.convfmt)),
+            _ => None,
         }
     }
 

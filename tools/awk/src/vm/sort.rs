@@ -6,7 +6,6 @@ use super::{Cell, Machine, Result};
 use crate::array::{ArrayRef, Key, Slot};
 use crate::error::RunError;
 use crate::special::Special;
-use crate::text::Text;
 use crate::value::{Value, compare};
 
 /// Deepest nesting of sorts within comparison functions.
@@ -57,26 +56,22 @@ fn built_in(name: &[u8]) -> Option<Order> {
     Some(Order { by_index, kind, descending })
 }
 
+/// All elements of an array.
+fn items(array: &ArrayRef) -> Vec<Item> {
+    let a = array.borrow();
+    let item = |k: Key| a.get(&k).cloned().map(|slot| Item { key: k, slot });
+    a.keys().into_iter().filter_map(item).collect()
+}
+
 impl Machine<'_, '_> {
     /// Subscripts for `for (k in a)`.
     pub(super) fn sorted_keys(&mut self, array: &ArrayRef) -> Result<Vec<Key>> {
         let keys = array.borrow().keys();
-        let order = match &self.globals[Special::Procinfo as usize] {
-            Cell::Array(p) => match p.borrow().get(&Key::Str(Text::new(b"sorted_in"))) {
-                Some(Slot::Value(v)) => v.text(&self.convfmt),
-                _ => return Ok(keys),
-            },
-            Cell::Value(_) => return Ok(keys),
-        };
-        if order.is_empty() || order.as_bytes() == b"@unsorted" {
+        let order = self.special_element(Special::Procinfo, &Key::from_bytes(b"sorted_in"));
+        let Some(order) = order.filter(|o| !o.is_empty() && o.as_bytes() != b"@unsorted") else {
             return Ok(keys);
-        }
-        let items = {
-            let a = array.borrow();
-            let item = |k: Key| a.get(&k).cloned().map(|slot| Item { key: k, slot });
-            keys.into_iter().filter_map(item).collect()
         };
-        let sorted = self.sort(items, &order)?;
+        let sorted = self.sort(items(array), &order)?;
         Ok(sorted.into_iter().map(|i| i.key).collect())
     }
 
@@ -85,12 +80,7 @@ impl Machine<'_, '_> {
         let how = if args > 2 { Some(self.pop_text()) } else { None };
         let dest = if args > 1 { self.arrays.pop() } else { None };
         let Some(source) = self.arrays.pop() else { return Ok(()) };
-        let items: Vec<Item> = {
-            let a = source.borrow();
-            let keys = a.keys();
-            let item = |k: Key| a.get(&k).cloned().map(|slot| Item { key: k, slot });
-            keys.into_iter().filter_map(item).collect()
-        };
+        let items = items(&source);
         let how = how.filter(|h| !h.is_empty() && h.as_bytes() != b"@unsorted");
         let default: &[u8] = if indices { b"@ind_str_asc" } else { b"@val_type_asc" };
         let sorted = self.sort(items, how.as_deref().unwrap_or(default))?;

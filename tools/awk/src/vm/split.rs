@@ -150,50 +150,55 @@ impl Splitter {
                     by_matches(text, fields, seps, find);
                 }
                 Splitter::Regex(re) => {
-                    let find = |at: usize| {
-                        let line = memchr(b'\n', &text[at..]).map(|n| (at + n, at + n + 1));
-                        let mut from = at;
-                        let hit = loop {
-                            match re.find_at(text, from) {
-                                Some((s, e)) if s == e && e < text.len() => from = e + 1,
-                                Some((s, e)) if s == e => break None,
-                                other => break other,
-                            }
-                        };
-                        match (line, hit) {
-                            (Some(l), Some(h)) if h.0 <= l.0 => Some(h),
-                            (None, hit) => hit,
-                            (line, _) => line,
-                        }
-                    };
-                    by_matches(text, fields, seps, find);
+                    by_matches(text, fields, seps, |at| match_or_newline(re, text, at));
                 }
                 other => other.cut(text, fields, seps, utf8),
             },
             Splitter::Pattern(re) => by_content(re, text, fields, seps),
-            Splitter::Widths(list) => {
-                let chars = |from: usize, n: usize| {
-                    let mut at = from;
-                    for _ in 0..n {
-                        if at >= text.len() {
-                            break;
-                        }
-                        at += if utf8 { utf8_len(&text[at..]) } else { 1 };
-                    }
-                    at
-                };
-                let mut at = 0;
-                for (skip, width) in list {
-                    at = chars(at, *skip);
-                    if at >= text.len() {
-                        break;
-                    }
-                    let end = width.map_or(text.len(), |w| chars(at, w));
-                    fields.push(span(at, end));
-                    at = end;
-                }
-            }
+            Splitter::Widths(list) => by_widths(list, text, fields, utf8),
         }
+    }
+}
+
+/// The first match that is not empty, or newline, from `at` on.
+fn match_or_newline(re: &Regex, text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let line = memchr(b'\n', &text[at..]).map(|n| (at + n, at + n + 1));
+    let mut from = at;
+    let hit = loop {
+        match re.find_at(text, from) {
+            Some((s, e)) if s == e && e < text.len() => from = e + 1,
+            Some((s, e)) if s == e => break None,
+            other => break other,
+        }
+    };
+    match (line, hit) {
+        (Some(l), Some(h)) if h.0 <= l.0 => Some(h),
+        (None, hit) => hit,
+        (line, _) => line,
+    }
+}
+
+/// Fields of so many characters each, behind so many that are skipped.
+fn by_widths(list: &[(usize, Option<usize>)], text: &[u8], fields: &mut Vec<Span>, utf8: bool) {
+    let chars = |from: usize, n: usize| {
+        let mut at = from;
+        for _ in 0..n {
+            if at >= text.len() {
+                break;
+            }
+            at += if utf8 { utf8_len(&text[at..]) } else { 1 };
+        }
+        at
+    };
+    let mut at = 0;
+    for (skip, width) in list {
+        at = chars(at, *skip);
+        if at >= text.len() {
+            break;
+        }
+        let end = width.map_or(text.len(), |w| chars(at, w));
+        fields.push(span(at, end));
+        at = end;
     }
 }
 

@@ -1,7 +1,5 @@
 //! `sub`, `gsub`, `gensub`.
 
-use std::rc::Rc;
-
 use box_text::number::utf8_len;
 use box_text::regex::{Captures, Regex};
 
@@ -142,36 +140,32 @@ fn replace(re: &Regex, text: &[u8], parts: &[Part], which: Which, out: &mut Vec<
 }
 
 impl Machine<'_, '_> {
-    fn take_pattern(&mut self) -> Option<Rc<Regex>> {
-        self.patterns.pop()
-    }
-
     /// `sub` (or `gsub` if `global`) on a target; leaves the count.
     pub(super) fn substitute(&mut self, global: bool, t: Target) -> Result<()> {
         let address = self.address(t)?;
-        let replacement = self.pop_text();
-        let Some(re) = self.take_pattern() else { return Ok(()) };
-        let old = self.load_target(t, &address)?.text(&self.convfmt);
-        let mut out = Vec::new();
-        let which = if global { Which::All } else { Which::Only(1) };
-        let count = replace(&re, &old, &simple_parts(&replacement), which, &mut out);
-        if count > 0 {
-            self.store_target(t, address, Value::Str(Text::from_vec(out)))?;
+        let old = self.load_target(t, &address)?;
+        if let Some(new) = self.replaced(global, &old) {
+            self.store_target(t, address, Value::Str(new))?;
         }
-        self.stack.push(Value::Num(count as f64));
         Ok(())
     }
 
     /// The same where the result cannot be stored.
-    pub(super) fn substitute_value(&mut self, global: bool, v: &Value) -> Result<()> {
+    pub(super) fn substitute_value(&mut self, global: bool) {
+        let value = self.pop();
+        self.replaced(global, &value);
+    }
+
+    /// Takes replacement and pattern and leaves the count; the new text if that is not 0.
+    fn replaced(&mut self, global: bool, old: &Value) -> Option<Text> {
         let replacement = self.pop_text();
-        let Some(re) = self.take_pattern() else { return Ok(()) };
+        let re = self.patterns.pop()?;
         let which = if global { Which::All } else { Which::Only(1) };
-        let text = v.text(&self.convfmt);
+        let text = old.text(&self.convfmt);
         let mut out = Vec::new();
         let count = replace(&re, &text, &simple_parts(&replacement), which, &mut out);
         self.stack.push(Value::Num(count as f64));
-        Ok(())
+        (count > 0).then(|| Text::from_vec(out))
     }
 
     /// `gensub(re, replacement, how, text)`.
@@ -179,7 +173,7 @@ impl Machine<'_, '_> {
         let text = self.pop_text();
         let how = self.pop();
         let replacement = self.pop_text();
-        let Some(re) = self.take_pattern() else { return Ok(()) };
+        let Some(re) = self.patterns.pop() else { return Ok(()) };
         let word = how.text(&self.convfmt);
         let which = if matches!(word.first(), Some(b'g' | b'G')) {
             Which::All

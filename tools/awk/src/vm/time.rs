@@ -9,7 +9,7 @@ use box_text::time::strftime::strftime;
 use box_text::time::{Zone, civil};
 
 use super::{Machine, Result};
-use crate::array::{Key, Slot};
+use crate::array::Key;
 use crate::special::Special;
 use crate::text::Text;
 use crate::value::Value;
@@ -25,19 +25,15 @@ impl Machine<'_, '_> {
         if utc {
             return Rc::new(Zone::fixed(0, "GMT"));
         }
-        let environ = self.globals.get(Special::Environ as usize);
-        if let Some(super::Cell::Array(a)) = environ
-            && let Some(Slot::Value(v)) = a.borrow().get(&Key::Str(Text::new(b"TZ")))
-        {
-            let tz = v.text(&self.convfmt);
-            if let Some((_, zone)) = self.zone.as_ref().filter(|(of, _)| **of == *tz) {
-                return zone.clone();
-            }
-            let zone = Rc::new(Zone::from_env(Some(&tz), |path| std::fs::read(path).ok()));
-            self.zone = Some((tz.to_vec(), zone.clone()));
-            return zone;
+        let Some(tz) = self.special_element(Special::Environ, &Key::from_bytes(b"TZ")) else {
+            return Rc::new(Zone::utc());
+        };
+        if let Some((_, zone)) = self.zone.as_ref().filter(|(of, _)| **of == *tz) {
+            return zone.clone();
         }
-        Rc::new(Zone::utc())
+        let zone = Rc::new(Zone::from_env(Some(&tz), |path| std::fs::read(path).ok()));
+        self.zone = Some((tz.to_vec(), zone.clone()));
+        zone
     }
 
     pub(super) fn systime(&self) -> f64 {
@@ -67,14 +63,8 @@ impl Machine<'_, '_> {
         let format = if args > 0 {
             self.pop_text()
         } else {
-            let procinfo = self.globals.get(Special::Procinfo as usize);
-            let mut format = Text::new(b"%a %b %e %H:%M:%S %Z %Y");
-            if let Some(super::Cell::Array(a)) = procinfo
-                && let Some(Slot::Value(v)) = a.borrow().get(&Key::Str(Text::new(b"strftime")))
-            {
-                format = v.text(&self.convfmt);
-            }
-            format
+            self.special_element(Special::Procinfo, &Key::from_bytes(b"strftime"))
+                .unwrap_or_else(|| Text::new(b"%a %b %e %H:%M:%S %Z %Y"))
         };
         let zone = self.zone(utc);
         let out = strftime(&format, &zone.broken(seconds, 0));

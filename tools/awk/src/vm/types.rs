@@ -1,7 +1,7 @@
 //! `typeof` and `isarray`.
 
 use super::{Cell, Machine, Result};
-use crate::array::{Key, Slot};
+use crate::array::Slot;
 use crate::code::Place;
 use crate::special::Special;
 use crate::value::Value;
@@ -26,9 +26,7 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn type_of_element(&mut self, place: Place, name: bool) -> Result<()> {
-        let sub = self.pop();
-        let key: Key = self.key(&sub);
-        let array = self.array(place)?;
+        let (array, key) = self.subscript(place)?;
         let known = match array.borrow_mut().slot(key) {
             Slot::Array(_) => Err("array"),
             Slot::Value(Value::Uninit) => Err("untyped"),
