@@ -10,7 +10,7 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 /// Digits after the point are at most this many, and so are exponents.
 pub(super) const MAX: usize = 1_000_000;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Decimal {
     digits: BigInt,
     scale: usize,

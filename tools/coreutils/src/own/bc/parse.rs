@@ -54,7 +54,7 @@ pub(super) enum Statement {
     Print(Vec<PrintItem>),
     Block(Vec<Statement>),
     If(Expr, Box<Statement>, Option<Box<Statement>>),
-    While(Expr, Box<Statement>),
+    /// Also `while`, which has a condition only.
     For(Option<Expr>, Option<Expr>, Option<Expr>, Box<Statement>),
     Break,
     Continue,
@@ -178,7 +178,7 @@ impl Parser<'_> {
     }
 
     fn expect(&mut self, op: &str) -> Result<()> {
-        if self.is(op) { self.advance() } else { self.error() }
+        if self.take(op)? { Ok(()) } else { self.error() }
     }
 
     fn newlines(&mut self) -> Result<()> {
@@ -188,13 +188,24 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn enter(&mut self) -> Result<()> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            Err(Fail::Syntax("nested too deeply".to_string()))
-        } else {
-            Ok(())
+    /// Takes an operator if it is next.
+    fn take(&mut self, op: &str) -> Result<bool> {
+        let found = self.is(op);
+        if found {
+            self.advance()?;
         }
+        Ok(found)
+    }
+
+    /// Reads something one level deeper.
+    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth >= MAX_DEPTH {
+            return Err(Fail::Syntax("nested too deeply".to_string()));
+        }
+        self.depth += 1;
+        let out = read(self)?;
+        self.depth -= 1;
+        Ok(out)
     }
 
     /// Statements up to the end of the line.
@@ -236,9 +247,8 @@ impl Parser<'_> {
 
     fn function(&mut self) -> Result<Function> {
         self.advance()?;
-        let mut void = false;
-        if self.word("void") {
-            void = true;
+        let void = self.word("void");
+        if void {
             self.advance()?;
         }
         let Token::Name(name) = self.token.clone() else { return self.error() };
@@ -256,9 +266,7 @@ impl Parser<'_> {
         while self.word("auto") {
             self.advance()?;
             autos.extend(self.parameters()?);
-            if self.is(";") {
-                self.advance()?;
-            }
+            self.take(";")?;
             self.newlines()?;
         }
         let body = self.block_rest()?;
@@ -268,22 +276,17 @@ impl Parser<'_> {
     fn parameters(&mut self) -> Result<Vec<Parameter>> {
         let mut out = Vec::new();
         loop {
-            let reference = self.is("*") || self.is("&");
-            if reference {
-                self.advance()?;
-            }
+            let reference = self.take("*")? || self.take("&")?;
             let Token::Name(name) = self.token.clone() else { return self.error() };
             self.advance()?;
-            let array = self.is("[");
+            let array = self.take("[")?;
             if array {
-                self.advance()?;
                 self.expect("]")?;
             }
             out.push(Parameter { name, array, reference });
-            if !self.is(",") {
+            if !self.take(",")? {
                 return Ok(out);
             }
-            self.advance()?;
         }
     }
 
@@ -308,10 +311,7 @@ impl Parser<'_> {
     }
 
     fn statement(&mut self) -> Result<Statement> {
-        self.enter()?;
-        let s = self.statement_inner()?;
-        self.depth -= 1;
-        Ok(s)
+        self.nested(Parser::statement_inner)
     }
 
     fn statement_inner(&mut self) -> Result<Statement> {
@@ -326,36 +326,13 @@ impl Parser<'_> {
             }
             Token::Op(";") | Token::Newline => Statement::Empty,
             Token::Word("if") => {
-                self.advance()?;
-                self.expect("(")?;
-                let condition = self.expression()?;
-                self.expect(")")?;
-                self.newlines()?;
+                let condition = self.condition()?;
                 let then = self.statement()?;
-                // `else` may follow on the same line; after a newline the statement is over.
-                let mut ahead = (self.at, self.start, self.token.clone());
-                if self.is(";") {
-                    self.advance()?;
-                    if !self.word("else") {
-                        (self.at, self.start, self.token) =
-                            std::mem::replace(&mut ahead, (0, 0, Token::End));
-                    }
-                }
-                let mut otherwise = None;
-                if self.word("else") {
-                    self.advance()?;
-                    self.newlines()?;
-                    otherwise = Some(Box::new(self.statement()?));
-                }
-                Statement::If(condition, Box::new(then), otherwise)
+                Statement::If(condition, Box::new(then), self.otherwise()?)
             }
             Token::Word("while") => {
-                self.advance()?;
-                self.expect("(")?;
-                let condition = self.expression()?;
-                self.expect(")")?;
-                self.newlines()?;
-                Statement::While(condition, Box::new(self.statement()?))
+                let condition = self.condition()?;
+                Statement::For(None, Some(condition), None, Box::new(self.statement()?))
             }
             Token::Word("for") => {
                 self.advance()?;
@@ -371,22 +348,7 @@ impl Parser<'_> {
                 let [init, condition, step] = parts;
                 Statement::For(init, condition, step, Box::new(self.statement()?))
             }
-            Token::Word("print") => {
-                let mut items = Vec::new();
-                loop {
-                    self.advance()?;
-                    if let Token::Text(t) = self.token.clone() {
-                        self.advance()?;
-                        items.push(PrintItem::Text(t));
-                    } else {
-                        items.push(PrintItem::Value(self.expression()?));
-                    }
-                    if !self.is(",") {
-                        break;
-                    }
-                }
-                Statement::Print(items)
-            }
+            Token::Word("print") => Statement::Print(self.print_items()?),
             Token::Word("return") => {
                 self.advance()?;
                 if matches!(self.token, Token::Newline | Token::Op(";" | "}") | Token::End) {
@@ -410,45 +372,65 @@ impl Parser<'_> {
         })
     }
 
+    /// The condition in parentheses behind `if` and `while`.
+    fn condition(&mut self) -> Result<Expr> {
+        self.advance()?;
+        self.expect("(")?;
+        let condition = self.expression()?;
+        self.expect(")")?;
+        self.newlines()?;
+        Ok(condition)
+    }
+
+    /// `else`, which may follow on the same line only: after a newline the statement is over.
+    fn otherwise(&mut self) -> Result<Option<Box<Statement>>> {
+        let before = (self.at, self.start, self.token.clone());
+        if self.take(";")? && !self.word("else") {
+            (self.at, self.start, self.token) = before;
+        }
+        if !self.word("else") {
+            return Ok(None);
+        }
+        self.advance()?;
+        self.newlines()?;
+        Ok(Some(Box::new(self.statement()?)))
+    }
+
+    /// What follows `print`.
+    fn print_items(&mut self) -> Result<Vec<PrintItem>> {
+        let mut items = Vec::new();
+        loop {
+            self.advance()?;
+            if let Token::Text(t) = self.token.clone() {
+                self.advance()?;
+                items.push(PrintItem::Text(t));
+            } else {
+                items.push(PrintItem::Value(self.expression()?));
+            }
+            if !self.is(",") {
+                return Ok(items);
+            }
+        }
+    }
+
     /// `||`, the loosest operator.
     fn expression(&mut self) -> Result<Expr> {
-        self.enter()?;
-        let mut left = self.and()?;
-        while self.is("||") {
-            self.advance()?;
-            left = Expr::Logic(true, Box::new(left), Box::new(self.and()?));
-        }
-        self.depth -= 1;
-        Ok(left)
+        self.nested(|p| p.chain(&["||"], Parser::and, |_, a, b| Expr::Logic(true, a, b)))
     }
 
     fn and(&mut self) -> Result<Expr> {
-        let mut left = self.not()?;
-        while self.is("&&") {
-            self.advance()?;
-            left = Expr::Logic(false, Box::new(left), Box::new(self.not()?));
-        }
-        Ok(left)
+        self.chain(&["&&"], Parser::not, |_, a, b| Expr::Logic(false, a, b))
     }
 
     fn not(&mut self) -> Result<Expr> {
-        if self.is("!") {
-            self.enter()?;
-            self.advance()?;
-            let inner = self.not()?;
-            self.depth -= 1;
-            return Ok(Expr::Not(Box::new(inner)));
+        if !self.take("!")? {
+            return self.chain(
+                &["==", "<=", ">=", "!=", "<", ">"],
+                Parser::assignment,
+                Expr::Compare,
+            );
         }
-        self.relation()
-    }
-
-    fn relation(&mut self) -> Result<Expr> {
-        let mut left = self.assignment()?;
-        while let Token::Op(op @ ("==" | "<=" | ">=" | "!=" | "<" | ">")) = self.token {
-            self.advance()?;
-            left = Expr::Compare(op, Box::new(left), Box::new(self.assignment()?));
-        }
-        Ok(left)
+        Ok(Expr::Not(Box::new(self.nested(Parser::not)?)))
     }
 
     fn assignment(&mut self) -> Result<Expr> {
@@ -459,51 +441,48 @@ impl Parser<'_> {
             _ => return Ok(left),
         };
         let Expr::Get(place) = left else { return self.error() };
-        self.enter()?;
         self.advance()?;
-        let value = self.assignment()?;
-        self.depth -= 1;
-        Ok(Expr::Assign(op, place, Box::new(value)))
+        Ok(Expr::Assign(op, place, Box::new(self.nested(Parser::assignment)?)))
     }
 
     fn sum(&mut self) -> Result<Expr> {
-        let mut left = self.product()?;
-        while let Token::Op(o @ ("+" | "-")) = self.token {
-            self.advance()?;
-            left = Expr::Binary(o.as_bytes()[0], Box::new(left), Box::new(self.product()?));
-        }
-        Ok(left)
+        self.chain(&["+", "-"], Parser::product, binary)
     }
 
     fn product(&mut self) -> Result<Expr> {
-        let mut left = self.power()?;
-        while let Token::Op(o @ ("*" | "/" | "%")) = self.token {
-            self.advance()?;
-            left = Expr::Binary(o.as_bytes()[0], Box::new(left), Box::new(self.power()?));
-        }
-        Ok(left)
+        self.chain(&["*", "/", "%"], Parser::power, binary)
     }
 
     fn power(&mut self) -> Result<Expr> {
         let base = self.unary()?;
-        if self.is("^") {
-            self.enter()?;
-            self.advance()?;
-            let exponent = self.power()?;
-            self.depth -= 1;
-            return Ok(Expr::Binary(b'^', Box::new(base), Box::new(exponent)));
+        if !self.take("^")? {
+            return Ok(base);
         }
-        Ok(base)
+        Ok(binary("^", Box::new(base), Box::new(self.nested(Parser::power)?)))
+    }
+
+    /// Operators of one level, which group to the left.
+    fn chain(
+        &mut self,
+        ops: &[&'static str],
+        operand: fn(&mut Self) -> Result<Expr>,
+        build: fn(&'static str, Box<Expr>, Box<Expr>) -> Expr,
+    ) -> Result<Expr> {
+        let mut left = operand(self)?;
+        while let Token::Op(op) = self.token
+            && ops.contains(&op)
+        {
+            self.advance()?;
+            left = build(op, Box::new(left), Box::new(operand(self)?));
+        }
+        Ok(left)
     }
 
     fn unary(&mut self) -> Result<Expr> {
         match self.token {
             Token::Op("-") => {
-                self.enter()?;
                 self.advance()?;
-                let inner = self.unary()?;
-                self.depth -= 1;
-                Ok(Expr::Negate(Box::new(inner)))
+                Ok(Expr::Negate(Box::new(self.nested(Parser::unary)?)))
             }
             Token::Op(o @ ("++" | "--")) => {
                 self.advance()?;
@@ -533,8 +512,7 @@ impl Parser<'_> {
             }
             Token::Op("(") => {
                 self.advance()?;
-                if self.is(")") {
-                    self.advance()?;
+                if self.take(")")? {
                     return Ok(Expr::Number(b"0".to_vec()));
                 }
                 let e = self.expression()?;
@@ -547,21 +525,18 @@ impl Parser<'_> {
             }
             Token::Name(name) => {
                 self.advance()?;
-                if self.is("(") {
-                    self.advance()?;
+                if self.take("(")? {
                     let mut args = Vec::new();
                     while !self.is(")") {
                         args.push(self.argument()?);
-                        if !self.is(",") {
+                        if !self.take(",")? {
                             break;
                         }
-                        self.advance()?;
                     }
                     self.expect(")")?;
                     return Ok(Expr::Call(name, args));
                 }
-                if self.is("[") {
-                    self.advance()?;
+                if self.take("[")? {
                     let index = self.expression()?;
                     self.expect("]")?;
                     return Ok(Expr::Get(Place::Element(name, Box::new(index))));
@@ -604,15 +579,16 @@ impl Parser<'_> {
         if let Token::Name(name) = self.token.clone() {
             let saved = (self.at, self.start, self.token.clone());
             self.advance()?;
-            if self.is("[") {
-                self.advance()?;
-                if self.is("]") {
-                    self.advance()?;
-                    return Ok(Arg::Array(name));
-                }
+            if self.take("[")? && self.take("]")? {
+                return Ok(Arg::Array(name));
             }
             (self.at, self.start, self.token) = saved;
         }
         Ok(Arg::Value(self.expression()?))
     }
+}
+
+/// One of the operators that calculate.
+fn binary(op: &'static str, a: Box<Expr>, b: Box<Expr>) -> Expr {
+    Expr::Binary(op.as_bytes()[0], a, b)
 }

@@ -27,6 +27,7 @@ const MAX_CALLS: usize = 400;
 /// Largest array index, as in GNU bc.
 const MAX_INDEX: u64 = 16_777_215;
 
+#[derive(Default)]
 pub(super) struct Machine {
     variables: HashMap<String, Decimal>,
     arrays: HashMap<String, Array>,
@@ -51,22 +52,7 @@ type Outcome<T> = Result<T, String>;
 
 impl Machine {
     pub(super) fn new(line_length: usize) -> Machine {
-        Machine {
-            variables: HashMap::new(),
-            arrays: HashMap::new(),
-            functions: HashMap::new(),
-            scale: 0,
-            ibase: 10,
-            obase: 10,
-            last: Decimal::zero(),
-            result: None,
-            calls: 0,
-            math: false,
-            line_length,
-            column: 0,
-            line: 0,
-            status: 0,
-        }
+        Machine { ibase: 10, obase: 10, line_length, ..Machine::default() }
     }
 
     /// `-l`: the functions, and 20 digits.
@@ -123,15 +109,6 @@ impl Machine {
                     return self.statement(ctx, then);
                 } else if let Some(o) = otherwise {
                     return self.statement(ctx, o);
-                }
-            }
-            Statement::While(c, body) => {
-                while !self.eval(ctx, c)?.is_zero() {
-                    match self.statement(ctx, body)? {
-                        Flow::Break => break,
-                        Flow::Next | Flow::Continue => {}
-                        other => return Ok(other),
-                    }
                 }
             }
             Statement::For(init, c, step, body) => {
