@@ -1,5 +1,6 @@
 //! The cookie jar: what servers set (RFC 6265), Netscape's files, and which cookies a request gets.
 
+use box_sys::http::Response;
 use box_text::time::civil;
 
 use crate::url::Url;
@@ -43,8 +44,16 @@ impl Jar {
         }
     }
 
-    /// One `Set-Cookie` of a response.
-    pub(crate) fn set(&mut self, value: &[u8], url: &Url, now: i64) {
+    /// What a response says by `Set-Cookie`.
+    pub(crate) fn keep(&mut self, response: &Response, url: &Url, now: i64) {
+        for (name, value) in &response.headers {
+            if name.eq_ignore_ascii_case(b"set-cookie") {
+                self.set(value, url, now);
+            }
+        }
+    }
+
+    fn set(&mut self, value: &[u8], url: &Url, now: i64) {
         if let Some(cookie) = parse(value, Some(url), now) {
             self.put(cookie, now);
         }

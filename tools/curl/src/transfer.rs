@@ -245,11 +245,7 @@ fn received(
     job.stats.head_bytes += text.len() as u64;
     job.stats.head = Some(response.clone());
     if let Some(jar) = &mut job.jar {
-        for (name, value) in &response.headers {
-            if name.eq_ignore_ascii_case(b"set-cookie") {
-                jar.set(value, &hop.url, now());
-            }
-        }
+        jar.keep(response, &hop.url, now());
     }
     time_left(job, begun)?;
     if let Some(name) = &job.op.dump_header {

@@ -237,7 +237,8 @@ pub(crate) fn escape(text: &[u8]) -> Vec<u8> {
     escape_where(text, |b| !b.is_ascii_alphanumeric() && !b"-._~".contains(&b))
 }
 
-fn unescape(text: &[u8]) -> Vec<u8> {
+/// Percent signs with two hexadecimal digits as what they stand for.
+pub(crate) fn unescape(text: &[u8]) -> Vec<u8> {
     let hex = |b: u8| (b as char).to_digit(16).map(|d| d as u8);
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;

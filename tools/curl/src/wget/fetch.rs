@@ -232,11 +232,7 @@ impl<'a, 'c> Job<'a, 'c> {
         let sent = exchange::open(self.world, self.ctx, request, &hop.body, &hop.url);
         let exchange = sent.map_err(|e| self.not_sent(hop, &e))?;
         let response = &exchange.head;
-        for (name, value) in &response.headers {
-            if name.eq_ignore_ascii_case(b"set-cookie") {
-                self.jar.set(value, &hop.url, transfer::now());
-            }
-        }
+        self.jar.keep(response, &hop.url, transfer::now());
         let reason = head::reason(response.status);
         let status = response.status;
         self.all("connected.\nHTTP request sent, awaiting response... ");

@@ -9,7 +9,7 @@ use box_applet::Ctx;
 use box_text::time::{Zone, strftime};
 
 use super::options::Options;
-use crate::url::Url;
+use crate::url::{self, Url};
 
 /// Names longer than file systems take lose their end.
 const MAX_NAME: usize = 240;
@@ -46,7 +46,7 @@ impl Place {
 
 /// A name of the server's, or of the URL's path and query, without folders.
 pub(super) fn name_of(url: &Url) -> Vec<u8> {
-    let mut name = decoded(url.file_name());
+    let mut name = url::unescape(url.file_name());
     if name.is_empty() {
         name = b"index.html".to_vec();
     }
@@ -70,26 +70,6 @@ pub(super) fn safe(name: &[u8]) -> Vec<u8> {
     }
     out.truncate(MAX_NAME);
     if out == b"." || out == b".." { b"index.html".to_vec() } else { out }
-}
-
-fn decoded(text: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut rest = text;
-    while let Some((first, behind)) = rest.split_first() {
-        let digits = behind.get(..2).filter(|_| *first == b'%');
-        let byte = digits.and_then(|d| u8::from_str_radix(std::str::from_utf8(d).ok()?, 16).ok());
-        match byte {
-            Some(byte) => {
-                out.push(byte);
-                rest = &behind[2..];
-            }
-            None => {
-                out.push(*first);
-                rest = behind;
-            }
-        }
-    }
-    out
 }
 
 /// With the folder of `-P`.
