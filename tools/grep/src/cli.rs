@@ -9,15 +9,13 @@
 mod apply;
 mod table;
 
-use std::io::Read;
-
 use box_applet::opts::Arg;
 use box_applet::{Ctx, Exit};
 use box_text::glob;
 
 use table::{Flag, SPEC};
 
-use crate::config::{Binary, Config, Directories, Mode, Syntax};
+use crate::config::{Config, Directories, Mode, Syntax};
 
 /// The whole command line.
 pub struct Parsed {
@@ -84,37 +82,15 @@ fn defaults(ctx: &Ctx<'_>) -> Config {
             "fgrep" => Syntax::Fixed,
             _ => Syntax::Basic,
         },
-        ignore_case: false,
-        words: false,
-        whole_lines: false,
-        end: b'\n',
-        utf8: utf8_locale(ctx),
-        invert: false,
-        max_count: None,
-        mode: Mode::Lines,
-        only_matching: false,
-        byte_offset: false,
-        line_number: false,
-        with_filename: None,
-        null_after_name: false,
-        initial_tab: false,
-        label: b"(standard input)".to_vec(),
-        before: 0,
-        after: 0,
-        context_given: false,
-        separator: Some(b"--".to_vec()),
-        colors: None,
-        binary: Binary::Report,
         directories: match ctx.name.as_str() {
             "rgrep" => Directories::Recurse,
             _ => Directories::Read,
         },
-        skip_devices: None,
-        follow: false,
-        no_messages: false,
-        line_buffered: false,
-        file_rules: Vec::new(),
-        exclude_dirs: Vec::new(),
+        end: b'\n',
+        utf8: ctx.env.is_utf8(),
+        label: b"(standard input)".to_vec(),
+        separator: Some(b"--".to_vec()),
+        ..Config::default()
     }
 }
 
@@ -153,13 +129,6 @@ fn is_terminal(ctx: &Ctx<'_>) -> bool {
         box_applet::Sink::File(f) => box_sys::is_terminal(f),
         _ => false,
     }
-}
-
-/// Whether characters are UTF-8: everywhere but in an explicit C locale.
-fn utf8_locale(ctx: &Ctx<'_>) -> bool {
-    let names: [&[u8]; 3] = [b"LC_ALL", b"LC_CTYPE", b"LANG"];
-    let locale = names.iter().find_map(|n| ctx.env.get(n).filter(|v| !v.is_empty()));
-    !matches!(locale, Some(b"C" | b"POSIX"))
 }
 
 /// `-NUM` anywhere among the short options becomes `-C NUM`.
@@ -217,19 +186,10 @@ fn split_patterns(text: &[u8], list: &mut Vec<Vec<u8>>) {
 }
 
 fn read_file(ctx: &mut Ctx<'_>, name: &[u8]) -> Result<Vec<u8>, Exit> {
-    let mut text = Vec::new();
-    let read = if name == b"-" {
-        ctx.stdin.read_to_end(&mut text)
-    } else {
-        std::fs::File::open(ctx.path(name)).and_then(|mut f| f.read_to_end(&mut text))
-    };
-    match read {
-        Ok(_) => Ok(text),
-        Err(e) => {
-            ctx.io_error(name, &e);
-            Err(Exit::USAGE)
-        }
-    }
+    ctx.read(name).map_err(|e| {
+        ctx.io_error(name, &e);
+        Exit::USAGE
+    })
 }
 
 /// A decimal number, as large as fits.

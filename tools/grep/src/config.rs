@@ -5,8 +5,9 @@ use box_text::glob::Pattern;
 use crate::colors::Colors;
 
 /// How patterns are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Syntax {
+    #[default]
     Basic,
     Extended,
     Fixed,
@@ -14,25 +15,28 @@ pub enum Syntax {
 }
 
 /// What is done with input that is no text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Binary {
     /// Say that it matches.
+    #[default]
     Report,
     Text,
     WithoutMatch,
 }
 
 /// What is done with a directory named or met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Directories {
+    #[default]
     Read,
     Skip,
     Recurse,
 }
 
 /// What is printed of an input instead of lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
+    #[default]
     Lines,
     Count,
     /// `-l`
@@ -50,7 +54,7 @@ pub struct FileRule {
 }
 
 /// All that the command line asks for, but patterns and files.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Config {
     pub syntax: Syntax,
     pub ignore_case: bool,

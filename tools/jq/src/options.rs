@@ -7,7 +7,7 @@ use crate::value::Value;
 use box_applet::{Ctx, Exit};
 
 /// The parsed command line.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Options {
     /// The filter's text.
     pub filter: Vec<u8>,
@@ -35,34 +35,6 @@ pub struct Options {
     pub named: Vec<(Vec<u8>, Value)>,
     pub positional: Vec<Value>,
     pub library: Vec<Vec<u8>>,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            filter: Vec::new(),
-            filter_file: None,
-            files: Vec::new(),
-            null_input: false,
-            raw_input: false,
-            slurp: false,
-            raw_output: false,
-            join_output: false,
-            nul_output: false,
-            ascii: false,
-            sort_keys: false,
-            color: false,
-            indent: Indent::Spaces(2),
-            exit_status: false,
-            seq: false,
-            stream: false,
-            stream_errors: false,
-            unbuffered: false,
-            named: Vec::new(),
-            positional: Vec::new(),
-            library: Vec::new(),
-        }
-    }
 }
 
 /// Usage text, as jq prints it for `-h`.
@@ -209,7 +181,7 @@ struct Reader<'a> {
 /// Parses the command line; `Err` after a message or help.
 pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
     let mut reader = Reader {
-        options: Options::default(),
+        options: Options { indent: Indent::Spaces(2), ..Options::default() },
         filter: None,
         from_file: false,
         positional: Positional::Files,

@@ -209,14 +209,15 @@ fn answer(stdin: &mut Input) -> bool {
 }
 
 /// How existing files are kept (`cp`, `mv`, `ln`, `install`: `-b`, `--backup`, `-S`).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Backup {
     pub kind: BackupKind,
     pub suffix: Vec<u8>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum BackupKind {
+    #[default]
     None,
     Simple,
     Numbered,

@@ -106,15 +106,15 @@ fn entry(
             ctx.error_bytes(&[&x, b": No such file or directory"]);
             Ok(2)
         }
-        (Some(p), None) if !options.new_file => only(ctx, a, name, &p),
-        (None, Some(q)) if !options.new_first => only(ctx, b, name, &q),
+        (Some(_), None) if !options.new_file => only(ctx, a, name),
+        (None, Some(_)) if !options.new_first => only(ctx, b, name),
         (p, q) => {
             let dir = p.or(q).is_some_and(|s| s.kind == Kind::Dir);
             if dir {
                 return if options.recursive {
                     compare(ctx, options, &x, &y, depth + 1)
                 } else {
-                    only(ctx, if p.is_some() { a } else { b }, name, &p.or(q).unwrap_or_else(empty))
+                    only(ctx, if p.is_some() { a } else { b }, name)
                 };
             }
             differing(ctx, options, (&x, p), (&y, q))
@@ -122,23 +122,7 @@ fn entry(
     }
 }
 
-fn empty() -> Stat {
-    Stat {
-        kind: Kind::File,
-        mode: 0,
-        uid: 0,
-        gid: 0,
-        nlink: 0,
-        dev: 0,
-        ino: 0,
-        size: 0,
-        atime: 0,
-        mtime: 0,
-        ctime: 0,
-    }
-}
-
-fn only(ctx: &mut Ctx<'_>, dir: &[u8], name: &[u8], _: &Stat) -> io::Result<Status> {
+fn only(ctx: &mut Ctx<'_>, dir: &[u8], name: &[u8]) -> io::Result<Status> {
     for part in [b"Only in ".as_slice(), dir, b": ", name, b"\n"] {
         ctx.stdout.write_all(part)?;
     }

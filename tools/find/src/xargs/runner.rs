@@ -9,7 +9,7 @@ use box_applet::command::{Child, Command, Stream};
 use box_sys::WaitStatus;
 
 /// What a command line may hold.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     pub args: Option<u64>,
     pub lines: Option<u64>,
@@ -20,6 +20,7 @@ pub struct Limits {
 }
 
 /// Collects items and runs a command with them.
+#[derive(Default)]
 pub struct Runner {
     command: Vec<Vec<u8>>,
     limits: Limits,
@@ -44,22 +45,7 @@ pub struct Runner {
 impl Runner {
     /// Runs one command at a time, and asks nobody.
     pub fn new(command: Vec<Vec<u8>>, limits: Limits) -> Runner {
-        Runner {
-            command,
-            limits,
-            replace: None,
-            stdin: Stream::Null,
-            procs: 1,
-            verbose: false,
-            prompt: None,
-            slot_var: None,
-            pending: Vec::new(),
-            pending_chars: 0,
-            lines_before: 0,
-            started: false,
-            running: VecDeque::new(),
-            status: 0,
-        }
+        Runner { command, limits, stdin: Stream::Null, procs: 1, ..Runner::default() }
     }
 
     /// Takes an item; `lines` have been read with it.

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use crate::value::{Str, Value, float_text};
 
 /// How values are laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Indent {
+    #[default]
     None,
     Spaces(usize),
     Tab,

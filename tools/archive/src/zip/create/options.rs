@@ -79,8 +79,9 @@ const SPEC: Spec<Flag> = Spec::new(
 );
 
 /// What becomes of the archive.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Action {
+    #[default]
     Add,
     Update,
     Freshen,
@@ -88,6 +89,7 @@ pub enum Action {
 }
 
 /// What is to be done, from the command line.
+#[derive(Default)]
 pub struct Job {
     pub action: Action,
     pub archive: Vec<u8>,
@@ -110,28 +112,11 @@ pub struct Job {
     pub store: Vec<Vec<u8>>,
 }
 
-impl Default for Job {
-    fn default() -> Job {
+impl Job {
+    fn new() -> Job {
         let suffixes = ".Z:.zip:.zoo:.arc:.lzh:.arj".split(':');
-        Job {
-            action: Action::Add,
-            archive: Vec::new(),
-            names: Vec::new(),
-            only: Vec::new(),
-            except: Vec::new(),
-            names_from_stdin: false,
-            quiet: false,
-            recurse: false,
-            junk: false,
-            no_dirs: false,
-            links: false,
-            remove: false,
-            test: false,
-            no_extra: false,
-            level: 6,
-            method: format::DEFLATED,
-            store: suffixes.map(|s| s.as_bytes().to_vec()).collect(),
-        }
+        let store = suffixes.map(|s| s.as_bytes().to_vec()).collect();
+        Job { level: 6, method: format::DEFLATED, store, ..Job::default() }
     }
 }
 
@@ -154,8 +139,7 @@ struct Reader<'a> {
 
 /// Parses the command line; `Err` after a message or help.
 pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
-    let mut reader =
-        Reader { job: Job::default(), list: List::Names, named: false, rest: args.iter() };
+    let mut reader = Reader { job: Job::new(), list: List::Names, named: false, rest: args.iter() };
     let mut plain = false;
     while let Some(arg) = reader.rest.next() {
         match arg.strip_prefix(b"-") {

@@ -15,24 +15,27 @@ use crate::common::paths::{self, Backup, BackupKind};
 use crate::common::{input, quote, tree};
 
 /// Which symbolic links in the source are followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Follow {
     Never,
     Operands,
+    #[default]
     Always,
 }
 
 /// What happens to files that exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Existing {
+    #[default]
     Overwrite,
     Ask,
     Keep,
 }
 
 /// How to make the destination.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum How {
+    #[default]
     Copy,
     HardLink,
     SymbolicLink,
@@ -41,6 +44,7 @@ pub(super) enum How {
 }
 
 /// What is copied and how.
+#[derive(Default)]
 pub(super) struct Plan {
     pub recursive: bool,
     pub follow: Follow,
@@ -69,25 +73,7 @@ pub(super) struct Plan {
 impl Plan {
     /// Copies files as they are named on the command line, over what exists, and preserves nothing.
     pub(super) fn new(backup: Backup) -> Plan {
-        Plan {
-            recursive: false,
-            follow: Follow::Always,
-            preserve_mode: false,
-            default_mode: false,
-            preserve_owner: false,
-            preserve_times: false,
-            preserve_links: false,
-            existing: Existing::Overwrite,
-            force: false,
-            remove_destination: false,
-            update: false,
-            verbose: false,
-            backup,
-            how: How::Copy,
-            one_file_system: false,
-            moving: false,
-            copy_contents: false,
-        }
+        Plan { backup, ..Plan::default() }
     }
 }
 

@@ -4,13 +4,15 @@ use super::ebcdic::{ASCII_TO_EBCDIC, ASCII_TO_IBM, EBCDIC_TO_ASCII};
 use crate::common::number::{self, NumberError};
 use crate::common::quote;
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub(super) enum Case {
+    #[default]
     Keep,
     Lower,
     Upper,
 }
 
+#[derive(Default)]
 pub(super) struct Options {
     pub(super) ibs: usize,
     pub(super) obs: usize,
@@ -40,8 +42,9 @@ pub(super) struct Options {
     pub(super) status: Status,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub(super) enum Status {
+    #[default]
     Normal,
     None,
     NoTransfer,
@@ -83,7 +86,7 @@ struct InBytes {
 
 /// The operands, or a message.
 pub(super) fn options(args: &[Vec<u8>]) -> Result<Options, Vec<u8>> {
-    let mut o = Options::default();
+    let mut o = Options::new();
     let mut in_bytes = InBytes::default();
     let mut bs = None;
     let ends = args.iter().position(|a| a == b"--");
@@ -243,34 +246,9 @@ fn is_ignored_flag(word: &[u8]) -> bool {
     names.contains(&word)
 }
 
-impl Default for Options {
+impl Options {
     /// What is done without operands.
-    fn default() -> Options {
-        Options {
-            ibs: 512,
-            obs: 512,
-            cbs: 0,
-            direct: false,
-            input: None,
-            output: None,
-            skip: (0, false),
-            seek: (0, false),
-            count: None,
-            case: Case::Keep,
-            table: None,
-            block: false,
-            unblock: false,
-            swab: false,
-            pad: false,
-            noerror: false,
-            notrunc: false,
-            nocreat: false,
-            excl: false,
-            sparse: false,
-            sync: false,
-            fullblock: false,
-            append: false,
-            status: Status::Normal,
-        }
+    fn new() -> Options {
+        Options { ibs: 512, obs: 512, ..Options::default() }
     }
 }
