@@ -300,9 +300,7 @@ fn groups(
         let same = count > 0 && o.same(&previous, line);
         if !same {
             if count == 1 && o.unique && o.repeated {
-                begin(out, separate, &mut printed, &gap)?;
-                put(out, &previous)?;
-                put(out, &gap)?;
+                begin(out, separate, &mut printed, &previous, &gap)?;
             }
             previous.clear();
             previous.extend_from_slice(line);
@@ -311,9 +309,7 @@ fn groups(
         }
         count += 1;
         if count == 2 && o.repeated {
-            begin(out, separate, &mut printed, &gap)?;
-            put(out, &previous)?;
-            put(out, &gap)?;
+            begin(out, separate, &mut printed, &previous, &gap)?;
         }
         if o.repeated {
             put(out, line)?;
@@ -325,9 +321,7 @@ fn groups(
         Ok(true)
     })?;
     if count == 1 && o.unique && o.repeated {
-        begin(out, separate, &mut printed, &gap)?;
-        put(out, &previous)?;
-        put(out, &gap)?;
+        begin(out, separate, &mut printed, &previous, &gap)?;
     }
     if printed && matches!(separate, Separate::Append | Separate::Both) {
         put(out, &gap)?;
@@ -335,10 +329,12 @@ fn groups(
     Ok(())
 }
 
+/// The first line of a group, with an empty line before it where one belongs.
 fn begin(
     out: &mut impl Write,
     separate: Separate,
     printed: &mut bool,
+    line: &[u8],
     gap: &[u8],
 ) -> Result<(), Stop> {
     let before = match separate {
@@ -347,5 +343,7 @@ fn begin(
         Separate::Append | Separate::Between => *printed,
     };
     *printed = true;
-    if before { put(out, gap) } else { Ok(()) }
+    put(out, if before { gap } else { &[] })?;
+    put(out, line)?;
+    put(out, gap)
 }
