@@ -96,8 +96,10 @@ fn from_raw(_: i32) -> Option<&'static str> {
 /// The error number that means the given POSIX error on this system.
 pub mod code {
     macro_rules! codes { ($($name:ident = $wasi:expr;)*) => { $(
+        /// The error that POSIX gives this name.
         #[cfg(target_os = "wasi")]
         pub const $name: i32 = $wasi;
+        /// The error that POSIX gives this name.
         #[cfg(unix)]
         pub const $name: i32 = libc::$name;
     )* } }
