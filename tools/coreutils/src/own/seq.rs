@@ -265,12 +265,11 @@ impl Integers {
         let mut left = (self.last - self.first) / i128::from(step);
         let mut out = Vec::with_capacity(64 * 1024);
         loop {
-            out.extend_from_slice(digits.as_bytes());
             if left == 0 {
-                out.push(b'\n');
+                digits.push(b"\n", &mut out);
                 return to.write_all(&out);
             }
-            out.extend_from_slice(separator);
+            digits.push(separator, &mut out);
             if out.len() >= 60 * 1024 {
                 to.write_all(&out)?;
                 out.clear();

@@ -2,17 +2,20 @@
 
 /// Digits of the largest number (`i128::MAX`), and one more.
 const WIDTH: usize = 40;
+/// Most numbers are not longer with what separates them: so many bytes are copied at once, and those beyond them cut.
+const SHORT: usize = 16;
 
 /// A number from 0 up.
 pub(super) struct Digits {
-    digits: [u8; WIDTH],
+    /// The digits, and a byte that separates them from the next number's.
+    digits: [u8; WIDTH + SHORT],
     /// Where the first one is.
     at: usize,
 }
 
 impl Digits {
     pub(super) fn new(mut n: u128) -> Digits {
-        let (mut digits, mut at) = ([b'0'; WIDTH], WIDTH);
+        let (mut digits, mut at) = ([b'0'; WIDTH + SHORT], WIDTH);
         loop {
             at -= 1;
             digits[at] = b'0' + (n % 10) as u8;
@@ -24,7 +27,22 @@ impl Digits {
     }
 
     pub(super) fn as_bytes(&self) -> &[u8] {
-        &self.digits[self.at..]
+        &self.digits[self.at..WIDTH]
+    }
+
+    /// Appends the digits and a separator. One of a single byte is copied with them.
+    pub(super) fn push(&mut self, separator: &[u8], out: &mut Vec<u8>) {
+        let [byte] = separator else {
+            out.extend_from_slice(self.as_bytes());
+            return out.extend_from_slice(separator);
+        };
+        self.digits[WIDTH] = *byte;
+        let end = out.len() + WIDTH + 1 - self.at;
+        match self.digits[self.at..].first_chunk::<SHORT>() {
+            Some(chunk) if self.at >= WIDTH + 1 - SHORT => out.extend_from_slice(chunk),
+            _ => out.extend_from_slice(&self.digits[self.at..=WIDTH]),
+        }
+        out.truncate(end);
     }
 
     /// Adds to the number, which must stay within the largest one.
@@ -47,12 +65,25 @@ mod tests {
 
     #[test]
     fn numbers_are_counted() {
-        for (from, step) in
-            [(0, 1), (8, 1), (95, 7), (999_999, 1), (1, u32::MAX), (u128::from(u64::MAX), 3)]
-        {
+        for (from, step) in [
+            (0, 1),
+            (8, 1),
+            (95, 7),
+            (999_999, 1),
+            (1, u32::MAX),
+            (u128::from(u64::MAX), 3),
+            (10u128.pow(14), 7),
+            (10u128.pow(15), 7),
+        ] {
             let mut digits = Digits::new(from);
             for n in 0..1000 {
-                assert_eq!(digits.as_bytes(), (from + n * u128::from(step)).to_string().as_bytes());
+                let text = (from + n * u128::from(step)).to_string();
+                assert_eq!(digits.as_bytes(), text.as_bytes());
+                for separator in ["", ":", ", "] {
+                    let mut out = b"a".to_vec();
+                    digits.push(separator.as_bytes(), &mut out);
+                    assert_eq!(out, format!("a{text}{separator}").as_bytes());
+                }
                 digits.add(step);
             }
         }
