@@ -178,19 +178,7 @@ fn shell(name: &[u8], quote_always: bool, escape: bool) -> Vec<u8> {
 
 /// A text as JSON writes it; invalid bytes become replacement characters.
 pub(crate) fn json(text: &[u8]) -> String {
-    let mut s = String::from("\"");
-    for c in String::from_utf8_lossy(text).chars() {
-        match c {
-            '"' => s.push_str("\\\""),
-            '\\' => s.push_str("\\\\"),
-            '\n' => s.push_str("\\n"),
-            '\t' => s.push_str("\\t"),
-            c if (c as u32) < 0x20 => s.push_str(&format!("\\u{:04x}", c as u32)),
-            c => s.push(c),
-        }
-    }
-    s.push('"');
-    s
+    serde_json::Value::from(String::from_utf8_lossy(text)).to_string()
 }
 
 #[cfg(test)]
