@@ -1,7 +1,8 @@
-"""Runs one file of a package's pytest suite in the guest: `pytests.py FILE SKIPS`.
+"""Runs one file of a package's pytest suite in the guest: `pytests.py FILE SKIPS [SECONDS]`.
 
 FILE is below site-packages. SKIPS and what is written are as in regrtest.py; a test's name is
-pytest's, from the file on.
+pytest's, from the file on. After SECONDS no further test begins: those that are left count as
+`cut`, and each has a line.
 """
 
 import fnmatch
@@ -57,11 +58,15 @@ class Finder:
         pass
 
 
+CUT = "the file's time was up"
+
+
 class Plugin:
-    def __init__(self, out, known):
+    def __init__(self, out, known, end):
         self.out = out
         self.known = known
-        self.counts = dict.fromkeys(("passed", "failed", "skipped", "expected"), 0)
+        self.end = end
+        self.counts = dict.fromkeys(("passed", "failed", "skipped", "expected", "cut"), 0)
 
     def line(self, kind, name, why):
         why = " ".join(str(why).split())[:300]
@@ -75,6 +80,12 @@ class Plugin:
                 if fnmatch.fnmatchcase(item.nodeid, pattern.replace("[", "[[]")):
                     item.add_marker(pytest.mark.skip(reason=why))
                     break
+
+    def pytest_runtest_setup(self, item):
+        import pytest
+
+        if time.monotonic() > self.end:
+            pytest.skip(CUT)
 
     def pytest_runtest_logstart(self, nodeid, location):
         print(f"\n{nodeid}", file=sys.__stderr__, flush=True)  # after pytest's dots
@@ -93,10 +104,13 @@ class Plugin:
         if report.skipped:
             if hasattr(report, "wasxfail"):
                 self.counts["expected"] += 1
+                self.line("expected", report.nodeid, report.wasxfail)
                 return
-            self.counts["skipped"] += 1
             why = report.longrepr
-            self.line("skipped", report.nodeid, why[2] if isinstance(why, tuple) else why)
+            why = why[2] if isinstance(why, tuple) else why
+            kind = "cut" if str(why).endswith(CUT) else "skipped"
+            self.counts[kind] += 1
+            self.line(kind, report.nodeid, why)
         elif report.failed:
             self.counts["failed"] += 1
             self.line("failed", report.nodeid, self.message(report))
@@ -113,13 +127,13 @@ class Plugin:
             self.line("skipped", report.nodeid, report.longrepr[2])
 
 
-def main(file, skips):
+def main(file, skips, seconds="inf"):
     with open(skips, encoding="utf-8") as lines:
         known = [line.strip().partition(": ")[::2] for line in lines
                  if line.strip() and not line.startswith("#")]
     out = os.fdopen(os.dup(1), "w")
     began = time.monotonic()
-    plugin = Plugin(out, known)
+    plugin = Plugin(out, known, began + float(seconds))
     whole = next((why for pattern, why in known if pattern == file), None)
     if whole is not None:
         plugin.counts["skipped"] += 1

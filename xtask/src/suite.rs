@@ -95,18 +95,28 @@ struct Suite {
     files: Vec<String>,
 }
 
+/// How long one file may take, in seconds.
+struct Limits {
+    timeout: usize,
+    budget: Option<usize>,
+}
+
 /// What came of one file.
 #[derive(Default)]
 struct Outcome {
-    /// `passed`, `failed`, `skipped`, `expected` and `seconds`.
+    /// `passed`, `failed`, `skipped`, `expected`, `seconds` and `cut`.
     counts: BTreeMap<String, f64>,
     /// Kind, test, reason.
     lines: Vec<String>,
 }
 
-/// `cargo xtask python-suite NAME [PATTERN...] [--jobs N] [--timeout SECONDS]`.
+/// `cargo xtask python-suite NAME [PATTERN...] [--jobs N] [--timeout SECONDS] [--budget SECONDS]`.
+///
+/// A guest ends after `--timeout` (the test it was at has failed then). After `--budget` no
+/// further test of a file of pytest's begins; these are counted apart, as the last figure.
 pub fn run(args: &[String]) -> Result<ExitCode> {
-    let (mut jobs, mut timeout, mut words) = (2, 900, Vec::new());
+    let (mut jobs, mut words) = (2, Vec::new());
+    let mut limits = Limits { timeout: 900, budget: None };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let mut number = || -> Result<usize> {
@@ -115,7 +125,8 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         };
         match arg.as_str() {
             "--jobs" => jobs = number()?.max(1),
-            "--timeout" => timeout = number()?,
+            "--timeout" => limits.timeout = number()?,
+            "--budget" => limits.budget = Some(number()?),
             word => words.push(word.to_string()),
         }
     }
@@ -134,7 +145,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         for _ in 0..jobs.min(suite.files.len()) {
             scope.spawn(|| {
                 while let Some(file) = suite.files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match file_outcome(&suite, file, timeout, &out) {
+                    match file_outcome(&suite, file, &limits, &out) {
                         Ok(outcome) => {
                             println!("{}", row(file, &outcome.counts));
                             lock(&outcomes).insert(file.clone(), outcome);
@@ -172,12 +183,13 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 fn row(file: &str, counts: &BTreeMap<String, f64>) -> String {
     let count = |kind: &str| counts.get(kind).copied().unwrap_or_default();
     format!(
-        "| {file} | {} | {} | {} | {} | {:.0} s |",
+        "| {file} | {} | {} | {} | {} | {:.0} s | {} |",
         count("passed"),
         count("failed"),
         count("skipped"),
         count("expected"),
-        count("seconds")
+        count("seconds"),
+        count("cut")
     )
 }
 
@@ -270,7 +282,7 @@ fn names(dir: &Path) -> Result<Vec<String>> {
 }
 
 /// Runs one file until it gets to its end.
-fn file_outcome(suite: &Suite, file: &str, timeout: usize, out: &Path) -> Result<Outcome> {
+fn file_outcome(suite: &Suite, file: &str, limits: &Limits, out: &Path) -> Result<Outcome> {
     let known =
         std::fs::read_to_string(&suite.skips).with_context(|| suite.skips.display().to_string())?;
     let flat = file.replace('/', ".");
@@ -280,7 +292,7 @@ fn file_outcome(suite: &Suite, file: &str, timeout: usize, out: &Path) -> Result
         let mut list = known.clone();
         crashes.iter().for_each(|(test, why)| list += &format!("{test}: {why}\n"));
         std::fs::write(&skips, list).with_context(|| skips.display().to_string())?;
-        let (stdout, status) = guest(suite, file, timeout, &skips, &errors)?;
+        let (stdout, status) = guest(suite, file, limits, &skips, &errors)?;
         let mut outcome = Outcome::default();
         let mut whole = false;
         for line in stdout.lines() {
@@ -325,14 +337,14 @@ fn file_outcome(suite: &Suite, file: &str, timeout: usize, out: &Path) -> Result
 fn guest(
     suite: &Suite,
     file: &str,
-    timeout: usize,
+    limits: &Limits,
     skips: &Path,
     errors: &Path,
 ) -> Result<(String, i32)> {
     let dist = env::dist();
     let mut command = Command::new(dist.join("runner"));
     command.args(["exec", "--no-stdin", "--memory", "3G", "--env", "PYTHONPATH=/suite-pytest"]);
-    command.args(["--timeout", &timeout.to_string()]);
+    command.args(["--timeout", &limits.timeout.to_string()]);
     let here = env::root().join("python-dist/suites");
     let ours = [(here, "/suite".to_string()), (skips.to_path_buf(), "/suite-skips".to_string())];
     for (host, guest) in suite.mounts.iter().chain(&ours) {
@@ -340,6 +352,9 @@ fn guest(
     }
     command.arg(dist.join("image.webc")).args(["--", "python3"]);
     command.args([&format!("/suite/{}", suite.script), file, "/suite-skips"]);
+    if let (Some(seconds), "pytests.py") = (limits.budget, suite.script) {
+        command.arg(seconds.to_string());
+    }
     let errors = std::fs::File::create(errors).with_context(|| errors.display().to_string())?;
     let done = command.stdin(Stdio::null()).stderr(errors).output();
     let done = done.context("no dist/runner; run cargo xtask dist --profile data first")?;
