@@ -1,9 +1,11 @@
-"""Imports what the profile `data` has, and names what fails to. No output means that all is there."""
+"""Imports what the image's profile has (`data`, or `science` if there is SciPy), and names what fails to. No output
+means that all is there."""
 
 import importlib
+import importlib.util
 import sys
 
-NAMES = """
+DATA = """
 numpy pandas matplotlib.pyplot PIL.Image seaborn plotly.graph_objects altair narwhals
 lxml.etree lxml.html docx pptx openpyxl xlsxwriter xlrd pypdf reportlab.pdfgen.canvas
 sympy mpmath networkx patsy joblib cloudpickle
@@ -12,22 +14,57 @@ attrs jsonschema requests urllib3 httpx anyio certifi click rich tqdm colorama p
 dateutil pytz tzdata pip setuptools wheel flit_core hatchling
 """.split()
 
-for name in NAMES:
+SCIENCE = """
+scipy.cluster.hierarchy scipy.cluster.vq scipy.constants scipy.differentiate scipy.fft scipy.integrate
+scipy.interpolate scipy.io scipy.linalg scipy.ndimage scipy.optimize scipy.signal scipy.sparse
+scipy.sparse.csgraph scipy.sparse.linalg scipy.spatial scipy.spatial.transform scipy.special scipy.stats
+scipy.stats.qmc scipy.stats.sampling
+sklearn.calibration sklearn.cluster sklearn.compose sklearn.covariance sklearn.cross_decomposition
+sklearn.datasets sklearn.decomposition sklearn.discriminant_analysis sklearn.dummy sklearn.ensemble
+sklearn.feature_extraction.text sklearn.feature_selection sklearn.gaussian_process sklearn.impute
+sklearn.inspection sklearn.isotonic sklearn.kernel_approximation sklearn.kernel_ridge
+sklearn.linear_model sklearn.manifold sklearn.metrics sklearn.mixture sklearn.model_selection
+sklearn.multiclass sklearn.multioutput sklearn.naive_bayes sklearn.neighbors sklearn.neural_network
+sklearn.pipeline sklearn.preprocessing sklearn.random_projection sklearn.semi_supervised sklearn.svm
+sklearn.tree
+statsmodels.api statsmodels.formula.api statsmodels.stats.api statsmodels.tsa.api threadpoolctl
+""".split()
+
+
+def arrives(kind, call, *args, **options):
+    """An error of C or C++ that throws or jumps arrives as an exception."""
+    try:
+        call(*args, **options)
+    except kind:
+        return
+    print("no", kind.__name__, flush=True)
+
+
+has_science = importlib.util.find_spec("scipy") is not None
+for name in DATA + SCIENCE * has_science:
     try:
         importlib.import_module(name)
     except Exception as error:
         print(name, type(error).__name__, error, flush=True)
 
-# C and C++ that throws or jumps: an error of each kind arrives as an exception.
 from lxml import etree
 from numpy.linalg import LinAlgError, inv
 
-for call, kind in (
-    (lambda: etree.fromstring("<a><b></a>"), etree.XMLSyntaxError),
-    (lambda: inv([[1.0, 1.0], [1.0, 1.0]]), LinAlgError),
-):
-    try:
-        call()
-        sys.exit(f"no {kind.__name__}")
-    except kind:
-        pass
+arrives(etree.XMLSyntaxError, etree.fromstring, "<a><b></a>")
+arrives(LinAlgError, inv, [[1.0, 1.0], [1.0, 1.0]])
+
+if has_science:
+    import scipy.linalg
+    from scipy.optimize import linprog
+    from scipy.spatial import ConvexHull, QhullError
+    from scipy.stats.sampling import NumericalInversePolynomial, UNURANError
+
+    class Flat:
+        def pdf(self, x):
+            return 0.0
+
+    arrives(LinAlgError, scipy.linalg.cholesky, [[1.0, 2.0], [2.0, 1.0]])
+    arrives(QhullError, ConvexHull, [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
+    arrives(UNURANError, NumericalInversePolynomial, Flat(), domain=(0, 1))
+    if linprog([-1, -2], A_ub=[[1, 1]], b_ub=[4]).fun != -8.0:
+        print("HiGHS is wrong")

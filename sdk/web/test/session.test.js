@@ -41,6 +41,10 @@ test('an image that is there whole', async () => {
   const image = await readFile(`${dist}/image.webc`);
   const s = await wasibox.Session.create({ baseUrl, image });
   assert.equal((await s.exec('python3 -c "print(6 * 7)"; exec node -p 1')).stdout, '42\n1\n');
+  // All packages of its profile, and errors of C and C++.
+  await s.write('imports.py', await readFile(new URL('../../../tests/python/imports.py', import.meta.url)));
+  const { exitCode, stdout, stderr } = await s.exec('python3 imports.py');
+  assert.deepEqual([exitCode, stdout], [0, ''], stderr);
   await s.close();
 });
 
