@@ -704,6 +704,10 @@ def each_part_of_scipy():
     np.testing.assert_allclose(solved.y[0, -1], np.exp(-1), rtol=1e-8)
     close(interpolate.CubicSpline([0, 1, 2, 3], [0, 1, 8, 27])(1.5), 3.375)
     close(fft.dct([1.0, 2, 3, 4]), [20.0, -6.308644059797899, 0.0, -0.4483415291679651])
+    with fft.set_backend("scipy"), fft.skip_backend("scipy"):
+        raises(NotImplementedError, fft.fft, [1.0])
+    with fft.set_backend("scipy"):
+        close(fft.fft([1.0, 0, 0]), [1, 1, 1])
     close(signal.butter(2, 0.3)[0], [0.13110643991662593, 0.26221287983325187, 0.13110643991662593])
     points = np.array([[0, 0], [1, 0], [0, 1], [1, 1], [0.4, 0.6]])
     equal(sorted(spatial.ConvexHull(points).vertices.tolist()), [0, 1, 2, 3])
