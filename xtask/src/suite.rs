@@ -230,11 +230,13 @@ fn suite(name: &str) -> Result<Suite> {
             test_files(&source, &format!("pandas/tests/{part}"), &mut files)?;
         }
     } else {
+        // All of them: some tests read data of another part's.
+        test_folders(&source, folder, &mut folders)?;
         for part in *parts {
-            test_folders(&source, &format!("{folder}/{part}"), &mut folders)?;
-        }
-        for folder in &folders {
-            test_files(&source, folder, &mut files)?;
+            let part = format!("{folder}/{part}/");
+            for tests in folders.iter().filter(|tests| tests.starts_with(&part)) {
+                test_files(&source, tests, &mut files)?;
+            }
         }
     }
     mounts.extend(folders.iter().map(|tests| (source.join(tests), format!("{site}/{tests}"))));
