@@ -703,6 +703,9 @@ def each_part_of_scipy():
     solved = integrate.solve_ivp(lambda t, y: -y, (0, 1), [1.0], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(solved.y[0, -1], np.exp(-1), rtol=1e-8)
     close(interpolate.CubicSpline([0, 1, 2, 3], [0, 1, 8, 27])(1.5), 3.375)
+    smooth = interpolate.splrep(np.arange(9.0), np.arange(9.0) ** 3)
+    close(interpolate.splev(2.5, interpolate.splder(smooth, 2)), 15.0)
+    raises(ValueError, interpolate.splder, interpolate.insert(4.0, smooth, m=2), 2)
     close(fft.dct([1.0, 2, 3, 4]), [20.0, -6.308644059797899, 0.0, -0.4483415291679651])
     with fft.set_backend("scipy"), fft.skip_backend("scipy"):
         raises(NotImplementedError, fft.fft, [1.0])
