@@ -120,7 +120,9 @@ export class Machine {
   async #whole(image, first, kernel) {
     this.#kernel = await WebAssembly.compile(kernel);
     this.#first = await this.#equip(first);
-    const booted = await this.ask('boot', { image: new Uint8Array(image) });
+    // A copy that goes to the worker as it is: who has given the image keeps it.
+    const copy = image instanceof ArrayBuffer ? new Uint8Array(image.slice(0)) : new Uint8Array(image);
+    const booted = await this.ask('boot', { image: copy }, [copy.buffer]);
     this.#modules = booted.modules;
     this.#booted(booted);
   }
@@ -253,13 +255,13 @@ export class Machine {
     if (this.#isClosed) throw new ClosedError('the session is closed');
   }
 
-  ask(type, message = {}) {
+  ask(type, message = {}, transfer = []) {
     if (this.#isClosed) return Promise.reject(new ClosedError('the session is closed'));
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       this.#asked.set(id, { resolve, reject });
       this.#hold();
-      this.#first.postMessage({ ...message, type, id });
+      this.#first.postMessage({ ...message, type, id }, transfer);
     });
   }
 
