@@ -287,7 +287,7 @@ export declare class Session {
   close(): Promise<void>;
   readonly closed: boolean;
   [Symbol.asyncDispose](): Promise<void>;
-  /** Workers there are, how many of them wait, and bytes of the kernel's memory, in which all files lie. */
+  /** Workers there are, how many of them wait, and bytes that the kernel has allocated, all files among them. */
   readonly usage: { workers: number; free: number; kernelBytes: number };
 }
 

@@ -121,7 +121,7 @@ export class Machine {
     this.#kernel = await WebAssembly.compile(kernel);
     this.#first = await this.#equip(first);
     // A copy that goes to the worker as it is: who has given the image keeps it.
-    const copy = image instanceof ArrayBuffer ? new Uint8Array(image.slice(0)) : new Uint8Array(image);
+    const copy = new Uint8Array(ArrayBuffer.isView(image) ? image : image.slice(0));
     const booted = await this.ask('boot', { image: copy }, [copy.buffer]);
     this.#modules = booted.modules;
     this.#booted(booted);

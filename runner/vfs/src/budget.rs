@@ -25,7 +25,7 @@ pub struct Budget {
     used: AtomicU64,
     peak: AtomicU64,
     refused: AtomicBool,
-    has_room: fn() -> bool,
+    host_has_room: fn() -> bool,
 }
 
 impl Budget {
@@ -34,10 +34,10 @@ impl Budget {
         Budget::within(limit, || true)
     }
 
-    /// A budget of `limit` bytes that gives nothing either while `has_room` says no: for a host whose own memory ends
+    /// A budget of `limit` bytes that gives nothing either while `host_has_room` says no: for a host whose own memory ends
     /// somewhere, of which the budget does not count all.
-    pub fn within(limit: u64, has_room: fn() -> bool) -> Arc<Budget> {
-        Arc::new(Budget { limit: AtomicU64::new(limit), has_room, ..Budget::default() })
+    pub fn within(limit: u64, host_has_room: fn() -> bool) -> Arc<Budget> {
+        Arc::new(Budget { limit: AtomicU64::new(limit), host_has_room, ..Budget::default() })
     }
 
     /// The ceiling.
@@ -54,7 +54,7 @@ impl Budget {
     pub fn take(&self, n: u64) -> bool {
         let limit = self.limit();
         let took = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
-            used.checked_add(n).filter(|total| *total <= limit && (self.has_room)())
+            used.checked_add(n).filter(|total| *total <= limit && (self.host_has_room)())
         });
         match took {
             Ok(before) => {
@@ -95,7 +95,8 @@ impl Budget {
 
     /// Whether `n` bytes more would be had now.
     pub fn has_room(&self, n: u64) -> bool {
-        self.used.load(Ordering::Relaxed).checked_add(n).is_some_and(|t| t <= self.limit())
+        let fits = |total| total <= self.limit() && (self.host_has_room)();
+        self.used.load(Ordering::Relaxed).checked_add(n).is_some_and(fits)
     }
 
     /// Bytes in use.
@@ -124,7 +125,7 @@ impl Default for Budget {
             used: AtomicU64::new(0),
             peak: AtomicU64::new(0),
             refused: AtomicBool::new(false),
-            has_room: || true,
+            host_has_room: || true,
         }
     }
 }
@@ -269,7 +270,8 @@ mod tests {
         let budget = Budget::within(100, || ROOM.load(Ordering::Relaxed));
         let held = budget.reserve(60).unwrap();
         ROOM.store(false, Ordering::Relaxed);
-        assert!(budget.reserve(1).is_none() && budget.refused() && budget.used() == 60);
+        assert!(!budget.has_room(1) && budget.reserve(1).is_none());
+        assert!(budget.refused() && budget.used() == 60);
         drop(held);
         assert_eq!(budget.used(), 0);
         ROOM.store(true, Ordering::Relaxed);

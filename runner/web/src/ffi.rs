@@ -1,4 +1,4 @@
-//! All that crosses the border to JavaScript, and the only `unsafe` blocks of the crate.
+//! All that crosses the border to JavaScript. Beside the allocator (`heap.rs`) it has the only `unsafe` of the crate.
 //!
 //! Addresses are of this module's memory, which JavaScript reads and writes while an import runs or between two exports.
 
