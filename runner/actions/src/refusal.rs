@@ -34,6 +34,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// A refusal of that kind, with the text that the caller is shown.
     pub fn new(kind: Kind, text: impl std::fmt::Display) -> Refusal {
         Refusal { kind, text: text.to_string() }
     }

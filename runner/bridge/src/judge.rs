@@ -149,11 +149,13 @@ impl Judge {
 }
 
 impl Judged {
+    /// The method.
     #[must_use]
     pub fn method(&self) -> &str {
         self.0.method.as_str()
     }
 
+    /// The address that is asked for, in full.
     #[must_use]
     pub fn url(&self) -> &str {
         self.0.url.as_str()

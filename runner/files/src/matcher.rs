@@ -33,12 +33,17 @@ enum Engine {
     },
 }
 
+/// A pattern that lines are matched against.
 pub struct Matcher {
     engine: Engine,
     gave_up: Cell<u64>,
 }
 
 impl Matcher {
+    /// Compiles a pattern; `word` has it match whole words only.
+    ///
+    /// # Errors
+    /// If it is none of that syntax, too long, or would match across lines.
     pub fn new(
         pattern: &str,
         syntax: Syntax,

@@ -42,6 +42,7 @@ const FOLLOW: OpenFlags = OpenFlags {
     directory: false,
     follow: true,
 };
+/// How a file is opened that is read: symbolic links are followed.
 pub const READ: OpenFlags = OpenFlags { read: true, ..FOLLOW };
 const WRITE: OpenFlags = OpenFlags { write: true, ..FOLLOW };
 
@@ -51,6 +52,10 @@ pub fn shown(bytes: &[u8]) -> String {
 }
 
 impl<'a> Ctx<'a> {
+    /// Operations that begin at the directory `cwd` and end by `until`.
+    ///
+    /// # Errors
+    /// If there is no such directory.
     pub fn new(
         vfs: &'a Vfs,
         cwd: &str,

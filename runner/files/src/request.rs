@@ -156,6 +156,7 @@ pub struct WriteOf {
 }
 
 impl WriteOf {
+    /// Makes or replaces the file, as UTF-8.
     pub fn new(path: impl Into<String>, content: impl Into<String>) -> WriteOf {
         WriteOf {
             path: path.into(),

@@ -7,6 +7,7 @@ use crate::request::Encoding;
 pub const HEAD: usize = 8192;
 
 impl Encoding {
+    /// The name that messages use.
     pub fn name(self) -> &'static str {
         match self {
             Encoding::Utf8 => "UTF-8",
@@ -62,6 +63,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
+    /// A decoder at the beginning of a text.
     pub fn new(encoding: Encoding) -> Decoder {
         Decoder { encoding, rest: Vec::new(), invalid: 0 }
     }

@@ -42,6 +42,8 @@ pub struct App {
 }
 
 impl App {
+    /// The server's state. Without tokens a request's `Host` must be a name of the loopback, the address that is listened on, or
+    /// one of the hosts that were named.
     pub fn new(door: Door, tokens: Option<Tokens>, listen: SocketAddr) -> App {
         let mut hosts = door.hosts;
         if tokens.is_none() {

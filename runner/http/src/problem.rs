@@ -16,30 +16,37 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// A problem of that status and kind.
     pub fn new(status: StatusCode, kind: &'static str, detail: impl Into<String>) -> Problem {
         Problem { status, kind, detail: detail.into() }
     }
 
+    /// 401: no valid token.
     pub fn unauthorized() -> Problem {
         Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", "a valid token is missing")
     }
 
+    /// 403: the token or the policy does not allow it.
     pub fn forbidden(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::FORBIDDEN, "forbidden", detail)
     }
 
+    /// 404.
     pub fn missing(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::NOT_FOUND, "missing", detail)
     }
 
+    /// 400: the request makes no sense.
     pub fn invalid(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::BAD_REQUEST, "invalid", detail)
     }
 
+    /// 429: too much at once, or a quota is used up.
     pub fn limit(detail: impl Into<String>) -> Problem {
         Problem::new(StatusCode::TOO_MANY_REQUESTS, "limit", detail)
     }
 
+    /// 500. What went wrong is logged, not told.
     pub fn internal() -> Problem {
         let status = StatusCode::INTERNAL_SERVER_ERROR;
         Problem::new(status, "internal", "the server could not do it")

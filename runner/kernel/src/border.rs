@@ -21,6 +21,7 @@ pub struct GuestStr {
 }
 
 impl GuestStr {
+    /// The string of `len` bytes at `at`.
     pub fn of(at: u32, len: u32) -> GuestStr {
         GuestStr { at, len }
     }
@@ -42,6 +43,7 @@ pub struct GuestBuf {
 }
 
 impl GuestBuf {
+    /// The room of `len` bytes at `at`.
     pub fn of(at: u32, len: u32) -> GuestBuf {
         GuestBuf { at, len }
     }
@@ -56,6 +58,7 @@ pub struct GuestList {
 }
 
 impl GuestList {
+    /// The list of `n` entries at `at`.
     pub fn of(at: u32, n: u32) -> GuestList {
         GuestList { at, n }
     }
@@ -69,6 +72,7 @@ pub struct PathAt {
 }
 
 impl PathAt {
+    /// The path of `len` bytes at `path`, from the directory `fd`.
     pub fn of(fd: u32, path: u32, len: u32) -> PathAt {
         PathAt { fd: Fd(fd), path: GuestStr::of(path, len) }
     }
@@ -90,18 +94,22 @@ impl Lookup {
 pub struct OFlags(pub u32);
 
 impl OFlags {
+    /// Whether a file that is not there is made (`creat`).
     pub fn creates(self) -> bool {
         self.0 & 1 != 0
     }
 
+    /// Whether anything but a directory is an error (`directory`).
     pub fn is_directory(self) -> bool {
         self.0 & 2 != 0
     }
 
+    /// Whether a file that is there is an error (`excl`).
     pub fn is_exclusive(self) -> bool {
         self.0 & 4 != 0
     }
 
+    /// Whether the file is emptied (`trunc`).
     pub fn truncates(self) -> bool {
         self.0 & 8 != 0
     }
@@ -119,10 +127,12 @@ impl Rights {
     /// All that preview 1 names.
     pub const ALL: Rights = Rights((1 << 30) - 1);
 
+    /// Whether there is the right `fd_read`.
     pub fn reads(self) -> bool {
         self.0 & Rights::READ != 0
     }
 
+    /// Whether there is the right `fd_write`.
     pub fn writes(self) -> bool {
         self.0 & Rights::WRITE != 0
     }
@@ -150,15 +160,18 @@ impl FdFlags {
     const APPEND: u16 = 1;
     const NONBLOCK: u16 = 4;
 
+    /// The flags of a descriptor that writes at the end of the file (`append`), or does not wait (`nonblock`).
     pub fn of(append: bool, nonblock: bool) -> FdFlags {
         let bit = |is: bool, bit: u16| if is { bit } else { 0 };
         FdFlags(bit(append, FdFlags::APPEND) | bit(nonblock, FdFlags::NONBLOCK))
     }
 
+    /// Whether each write goes to the end of the file.
     pub fn appends(self) -> bool {
         self.0 & FdFlags::APPEND != 0
     }
 
+    /// Whether a read or write that would wait is EAGAIN.
     pub fn is_nonblock(self) -> bool {
         self.0 & FdFlags::NONBLOCK != 0
     }
@@ -191,6 +204,7 @@ pub struct Opening {
 }
 
 impl Opening {
+    /// What the four numbers of `path_open` mean.
     pub fn of(lookup: u32, oflags: u32, rights: u64, fdflags: u32) -> Opening {
         Opening {
             lookup: Lookup(lookup),
@@ -267,6 +281,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
+    /// The `n` buffers that are listed at `iovs`, and the flags of the call.
     pub fn of(iovs: u32, n: u32, flags: u32) -> Transfer {
         Transfer { vectors: GuestList::of(iovs, n), flags }
     }

@@ -138,6 +138,11 @@ pub fn put_count<H: Host>(c: &mut Call<'_, H>, out: u32, n: u64) -> Sys {
     Ok(c.mem.put_u32(out, u32::try_from(n).unwrap_or(u32::MAX))?)
 }
 
+/// `read(2)` into a list of buffers, from the descriptor's offset on; at `out` the number of bytes, 0 at the end. Waits for a
+/// first byte unless the descriptor does not wait.
+///
+/// # Errors
+/// EBADF if it is not open for reading, EAGAIN, EINVAL for more than 1024 buffers.
 pub fn fd_read<H: Host>(c: &mut Call<'_, H>, fd: Fd, vectors: GuestList, out: u32) -> Sys {
     let (open, list) = (open_file(c, fd)?, iovs(c, vectors)?);
     if let File::Socket(_) = open.file {
@@ -152,6 +157,10 @@ pub fn fd_read<H: Host>(c: &mut Call<'_, H>, fd: Fd, vectors: GuestList, out: u3
     put_count(c, out, n)
 }
 
+/// `pread(2)`: as [`fd_read`], at an offset of its own.
+///
+/// # Errors
+/// ESPIPE where there are no offsets; those of [`fd_read`].
 pub fn fd_pread<H: Host>(
     c: &mut Call<'_, H>,
     fd: Fd,
@@ -167,6 +176,11 @@ pub fn fd_pread<H: Host>(
     put_count(c, out, n)
 }
 
+/// `write(2)` of a list of buffers, at the descriptor's offset or the file's end; at `out` the number of bytes. Fewer than asked
+/// for are written only if an error comes in between. A stream whose limit is used up ends the process.
+///
+/// # Errors
+/// EBADF if it is not open for writing, EAGAIN, EPIPE, ENOSPC, EINVAL for more than 1024 buffers.
 pub fn fd_write<H: Host>(c: &mut Call<'_, H>, fd: Fd, vectors: GuestList, out: u32) -> Sys {
     let (open, list) = (open_file(c, fd)?, iovs(c, vectors)?);
     if let File::Socket(_) = open.file {
@@ -181,6 +195,10 @@ pub fn fd_write<H: Host>(c: &mut Call<'_, H>, fd: Fd, vectors: GuestList, out: u
     put_count(c, out, n)
 }
 
+/// `pwrite(2)`: as [`fd_write`], at an offset of its own.
+///
+/// # Errors
+/// ESPIPE where there are no offsets; those of [`fd_write`].
 pub fn fd_pwrite<H: Host>(
     c: &mut Call<'_, H>,
     fd: Fd,
@@ -196,6 +214,10 @@ pub fn fd_pwrite<H: Host>(
     put_count(c, out, n)
 }
 
+/// `close(2)`.
+///
+/// # Errors
+/// EBADF.
 pub fn fd_close<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
     // Dropped after the lock is released: closing may wake others.
     let closed = lock(&c.process.fds).remove(fd)?;
@@ -203,6 +225,10 @@ pub fn fd_close<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
     Ok(())
 }
 
+/// `dup2(2)`, after which `from` is closed.
+///
+/// # Errors
+/// EBADF if `from` is not open or `to` cannot be a number, EMFILE.
 pub fn fd_renumber<H: Host>(c: &mut Call<'_, H>, from: Fd, to: Fd) -> Sys {
     let replaced = {
         let mut fds = lock(&c.process.fds);
@@ -218,14 +244,23 @@ pub fn fd_renumber<H: Host>(c: &mut Call<'_, H>, from: Fd, to: Fd) -> Sys {
     Ok(())
 }
 
+/// `fsync(2)`, and `fdatasync(2)`, which is the same here.
 pub fn fd_sync<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
     Ok(open_file(c, fd)?.file.sync()?)
 }
 
+/// `posix_fadvise(2)`: advice is not taken.
+///
+/// # Errors
+/// EBADF.
 pub fn fd_advise<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
     open_file(c, fd).map(drop).map_err(Halt::from)
 }
 
+/// `posix_fallocate(3)`: a file that ends before `off + len` bytes is made longer. Room is not set aside.
+///
+/// # Errors
+/// EBADF if it is not open for writing, EFBIG, ENOSPC.
 pub fn fd_allocate<H: Host>(c: &mut Call<'_, H>, fd: Fd, off: u64, len: u64) -> Sys {
     let open = open_file(c, fd)?;
     let end = off.checked_add(len).ok_or(Errno::FBIG)?;
@@ -254,6 +289,7 @@ pub fn wasi_type(kind: FileKind) -> u8 {
     }
 }
 
+/// The `fdstat` of a descriptor: file type, flags and rights. Rights that are inherited are all that there are.
 pub fn fd_fdstat_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     let open = open_file(c, fd)?;
     let kind = open.file.stat()?.kind;
@@ -270,6 +306,7 @@ pub fn fd_fdstat_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     Ok(c.mem.put(out, &b)?)
 }
 
+/// `fcntl(F_SETFL)`: appending and waiting; other flags are left out. Those who share the open file share them.
 pub fn fd_fdstat_set_flags<H: Host>(c: &mut Call<'_, H>, fd: Fd, flags: FdFlags) -> Sys {
     let open = open_file(c, fd)?;
     open.append.store(flags.appends(), Ordering::Relaxed);
@@ -277,6 +314,10 @@ pub fn fd_fdstat_set_flags<H: Host>(c: &mut Call<'_, H>, fd: Fd, flags: FdFlags)
     Ok(())
 }
 
+/// Rights cannot be given away: nothing is changed.
+///
+/// # Errors
+/// EBADF.
 pub fn fd_fdstat_set_rights<H: Host>(c: &mut Call<'_, H>, fd: Fd) -> Sys {
     open_file(c, fd).map(drop).map_err(Halt::from)
 }
@@ -302,11 +343,16 @@ pub fn put_stat<H: Host>(c: &mut Call<'_, H>, out: u32, s: &Stat) -> Sys {
     Ok(c.mem.put(out, &b)?)
 }
 
+/// `fstat(2)`, as a `filestat` at `out`.
 pub fn fd_filestat_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     let s = open_file(c, fd)?.file.stat()?;
     put_stat(c, out, &s)
 }
 
+/// `ftruncate(2)`.
+///
+/// # Errors
+/// EINVAL if it is not open for writing, EFBIG, ENOSPC.
 pub fn fd_filestat_set_size<H: Host>(c: &mut Call<'_, H>, fd: Fd, size: u64) -> Sys {
     let open = open_file(c, fd)?;
     if !open.write {
@@ -315,6 +361,10 @@ pub fn fd_filestat_set_size<H: Host>(c: &mut Call<'_, H>, fd: Fd, size: u64) -> 
     Ok(open.file.set_len(size)?)
 }
 
+/// `futimens(2)`.
+///
+/// # Errors
+/// EINVAL if a given time and the present one are both asked for.
 pub fn fd_filestat_set_times<H: Host>(c: &mut Call<'_, H>, fd: Fd, set: SetTimes) -> Sys {
     let (a, m) = set.times()?;
     Ok(open_file(c, fd)?.file.set_times(a, m)?)
@@ -325,6 +375,10 @@ fn is_preopen(open: &OpenFile, fd: Fd) -> bool {
     fd == ROOT_FD && open.file.loc() == Some(&root)
 }
 
+/// What libc asks at its start of each number from 3 up: 3 is the root directory, the only one that is preopened.
+///
+/// # Errors
+/// EBADF for every other number, which is where libc stops asking.
 pub fn fd_prestat_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     if !is_preopen(&*open_file(c, fd)?, fd) {
         return Err(Errno::BADF.into());
@@ -334,6 +388,10 @@ pub fn fd_prestat_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     Ok(c.mem.put_u32(len, 1)?)
 }
 
+/// The name of the preopened directory: `/`.
+///
+/// # Errors
+/// EBADF, ENAMETOOLONG for no room.
 pub fn fd_prestat_dir_name<H: Host>(c: &mut Call<'_, H>, fd: Fd, buf: GuestBuf) -> Sys {
     if !is_preopen(&*open_file(c, fd)?, fd) {
         return Err(Errno::BADF.into());
@@ -354,6 +412,11 @@ fn own_names<H: Host>(c: &Call<'_, H>) -> Vec<DirEntry> {
     names.into_iter().map(entry).collect()
 }
 
+/// `getdents(2)`: entries from the number `cookie` on, as many as there is room for, the last one cut; at `out` the bytes that were
+/// written, fewer than the room only at the end. A cookie of 0 reads the directory anew, others go on in what was read then.
+///
+/// # Errors
+/// ENOTDIR, ENOMEM for a listing that exceeds the memory limit.
 pub fn fd_readdir<H: Host>(
     c: &mut Call<'_, H>,
     fd: Fd,
@@ -403,6 +466,10 @@ pub fn fd_readdir<H: Host>(
     put_count(c, out, (buf.len as usize - left) as u64)
 }
 
+/// `lseek(2)`: `whence` is 0 from the start, 1 from the offset, 2 from the end; at `out` the new offset in bytes.
+///
+/// # Errors
+/// ESPIPE where there are no offsets, EINVAL for a place before the start or beyond 2<sup>63</sup> - 1.
 pub fn fd_seek<H: Host>(c: &mut Call<'_, H>, fd: Fd, delta: i64, whence: u32, out: u32) -> Sys {
     let open = open_file(c, fd)?;
     if !open.file.seekable() {
@@ -420,6 +487,7 @@ pub fn fd_seek<H: Host>(c: &mut Call<'_, H>, fd: Fd, delta: i64, whence: u32, ou
     Ok(c.mem.put_u64(out, to)?)
 }
 
+/// The descriptor's offset: [`fd_seek`] by nothing.
 pub fn fd_tell<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     fd_seek(c, fd, 0, 1, out)
 }

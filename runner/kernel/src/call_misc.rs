@@ -29,21 +29,25 @@ fn put_sizes<M: Memory>(mem: &mut M, strings: &[Vec<u8>], count: u32, size: u32)
     Ok(())
 }
 
+/// The arguments: pointers at `argv`, and the strings with their NULs at `buf`, both as large as [`args_sizes_get`] told.
 pub fn args_get<H: Host>(c: &mut Call<'_, H>, argv: u32, buf: u32) -> Sys {
     let start = crate::lock(&c.process.start);
     put_strings(&mut c.mem, &start.argv, argv, buf)
 }
 
+/// The number of arguments at `count`, and the bytes of all with their NULs at `size`.
 pub fn args_sizes_get<H: Host>(c: &mut Call<'_, H>, count: u32, size: u32) -> Sys {
     let start = crate::lock(&c.process.start);
     put_sizes(&mut c.mem, &start.argv, count, size)
 }
 
+/// The environment as `NAME=value`: pointers at `env`, and the strings with their NULs at `buf`.
 pub fn environ_get<H: Host>(c: &mut Call<'_, H>, env: u32, buf: u32) -> Sys {
     let start = crate::lock(&c.process.start);
     put_strings(&mut c.mem, &start.env, env, buf)
 }
 
+/// The number of variables at `count`, and the bytes of all with their NULs at `size`.
 pub fn environ_sizes_get<H: Host>(c: &mut Call<'_, H>, count: u32, size: u32) -> Sys {
     let start = crate::lock(&c.process.start);
     put_sizes(&mut c.mem, &start.env, count, size)
@@ -67,16 +71,26 @@ pub fn now<H: Host>(c: &Call<'_, H>, id: u32) -> Result<u64, Errno> {
     })
 }
 
+/// `clock_getres(2)`: every clock counts single nanoseconds.
+///
+/// # Errors
+/// EINVAL for an unknown clock.
 pub fn clock_res_get<H: Host>(c: &mut Call<'_, H>, id: u32, out: u32) -> Sys {
     now(c, id)?;
     Ok(c.mem.put_u64(out, 1)?)
 }
 
+/// `clock_gettime(2)` in nanoseconds, of the clocks that [`now`] knows.
+///
+/// # Errors
+/// EINVAL for an unknown clock.
 pub fn clock_time_get<H: Host>(c: &mut Call<'_, H>, id: u32, out: u32) -> Sys {
     let t = now(c, id)?;
     Ok(c.mem.put_u64(out, t)?)
 }
 
+/// Fills the room with random bytes: of the host's source, but for a process
+/// that is prepared (see [`Fixed`](super::cells::Fixed)).
 pub fn random_get<H: Host>(c: &mut Call<'_, H>, buf: GuestBuf) -> Sys {
     let GuestBuf { at: buf, len } = buf;
     let mut done = 0;

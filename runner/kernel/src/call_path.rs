@@ -113,6 +113,10 @@ pub fn own_stat<H: Host>(c: &Call<'_, H>, n: Fd) -> Result<Stat, Errno> {
     own_file(c, n)?.file.stat()
 }
 
+/// `openat(2)`: the lowest free descriptor, at `out`. A new file has mode 0666 without the umask.
+///
+/// # Errors
+/// Those of `open(2)`; EMFILE, ENOMEM.
 pub fn open<H: Host>(
     c: &mut Call<'_, H>,
     path: PathAt,
@@ -126,11 +130,13 @@ pub fn open<H: Host>(
     Ok(c.mem.put_u32(out, fd.0)?)
 }
 
+/// `mkdirat(2)`, with mode 0777 without the umask.
 pub fn create_directory<H: Host>(c: &mut Call<'_, H>, path: PathAt) -> Sys {
     let (dir, path) = at(c, path)?;
     Ok(c.process.kernel.vfs.mkdir(&dir, &path, NEW_DIR & !c.process.umask())?)
 }
 
+/// `fstatat(2)`, as a `filestat` at `out`. `/dev/fd/N` is what the descriptor N is.
 pub fn filestat_get<H: Host>(c: &mut Call<'_, H>, path: PathAt, lookup: Lookup, out: u32) -> Sys {
     let (dir, path) = at(c, path)?;
     let s = match c.process.kernel.vfs.look(&dir, &path, lookup.follows())? {
@@ -140,6 +146,10 @@ pub fn filestat_get<H: Host>(c: &mut Call<'_, H>, path: PathAt, lookup: Lookup, 
     put_stat(c, out, &s)
 }
 
+/// `utimensat(2)`.
+///
+/// # Errors
+/// EINVAL if a given time and the present one are both asked for.
 pub fn filestat_set_times<H: Host>(
     c: &mut Call<'_, H>,
     path: PathAt,
@@ -151,12 +161,20 @@ pub fn filestat_set_times<H: Host>(
     Ok(c.process.kernel.vfs.set_times(&dir, &path, a, m, lookup.follows())?)
 }
 
+/// `linkat(2)`: another name for a file.
+///
+/// # Errors
+/// EXDEV between mounts, EPERM for a directory.
 pub fn link<H: Host>(c: &mut Call<'_, H>, lookup: Lookup, path: PathAt, to: PathAt) -> Sys {
     let (dir, path) = at(c, path)?;
     let (to_dir, to) = at(c, to)?;
     Ok(c.process.kernel.vfs.link(&dir, &path, lookup.follows(), &to_dir, &to)?)
 }
 
+/// `readlinkat(2)`: as much of the target as there is room for, without NUL; at `out` its bytes.
+///
+/// # Errors
+/// EINVAL if it is no symbolic link.
 pub fn readlink<H: Host>(c: &mut Call<'_, H>, path: PathAt, buf: GuestBuf, out: u32) -> Sys {
     let (dir, path) = at(c, path)?;
     let target = c.process.kernel.vfs.read_link(&dir, &path)?;
@@ -165,22 +183,35 @@ pub fn readlink<H: Host>(c: &mut Call<'_, H>, path: PathAt, buf: GuestBuf, out: 
     Ok(c.mem.put_u32(out, n as u32)?)
 }
 
+/// `unlinkat(2)` with AT_REMOVEDIR.
+///
+/// # Errors
+/// ENOTDIR, ENOTEMPTY, EBUSY for a mount.
 pub fn remove_directory<H: Host>(c: &mut Call<'_, H>, path: PathAt) -> Sys {
     let (dir, path) = at(c, path)?;
     Ok(c.process.kernel.vfs.remove(&dir, &path, true)?)
 }
 
+/// `unlinkat(2)`: takes a name away that is no directory's.
+///
+/// # Errors
+/// EISDIR.
 pub fn unlink_file<H: Host>(c: &mut Call<'_, H>, path: PathAt) -> Sys {
     let (dir, path) = at(c, path)?;
     Ok(c.process.kernel.vfs.remove(&dir, &path, false)?)
 }
 
+/// `renameat(2)`.
+///
+/// # Errors
+/// EXDEV between mounts; those of `rename(2)`.
 pub fn rename<H: Host>(c: &mut Call<'_, H>, path: PathAt, to: PathAt) -> Sys {
     let (dir, path) = at(c, path)?;
     let (to_dir, to) = at(c, to)?;
     Ok(c.process.kernel.vfs.rename(&dir, &path, &to_dir, &to)?)
 }
 
+/// `symlinkat(2)`: a link to `target`, which need not be there.
 pub fn symlink<H: Host>(c: &mut Call<'_, H>, target: GuestStr, path: PathAt) -> Sys {
     let target = target.path(&c.mem)?;
     let (dir, path) = at(c, path)?;

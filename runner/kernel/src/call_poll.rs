@@ -83,6 +83,11 @@ fn happened(s: &Sub) -> Option<[u8; EVENT as usize]> {
     }
 }
 
+/// `poll(2)` and timers: waits until one of the `n` subscriptions has come about, and writes the events of all that have, their
+/// number at `count`. A descriptor that is not open is an event, with the error. Offers the other threads their turn.
+///
+/// # Errors
+/// EINVAL for none or too many, EINTR for a signal that is handled.
 pub fn poll_oneoff<H: Host>(c: &mut Call<'_, H>, subs: GuestList, out: u32, count: u32) -> Sys {
     let GuestList { at: subs, n } = subs;
     if n == 0 || n > MAX_SUBSCRIPTIONS {
@@ -121,6 +126,10 @@ pub fn poll_oneoff<H: Host>(c: &mut Call<'_, H>, subs: GuestList, out: u32, coun
     }
 }
 
+/// `nanosleep(2)`.
+///
+/// # Errors
+/// EINTR for a signal that is handled, EINVAL for a time that the clock does not reach.
 pub fn thread_sleep<H: Host>(c: &mut Call<'_, H>, ns: u64) -> Sys {
     let Some(until) = Instant::now().checked_add(Duration::from_nanos(ns)) else {
         return Err(Errno::INVAL.into());

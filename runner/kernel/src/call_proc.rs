@@ -25,10 +25,15 @@ const MAX_OPS: u32 = 16384;
 const OP_SIZE: u32 = 56;
 const NON_BLOCKING: u32 = 1;
 
+/// `getpid(2)`.
 pub fn proc_id<H: Host>(c: &mut Call<'_, H>, out: u32) -> Sys {
     Ok(c.mem.put_u32(out, c.process.pid)?)
 }
 
+/// The parent of a process; 1 for the host, and for one that an earlier run has left.
+///
+/// # Errors
+/// ESRCH.
 pub fn proc_parent<H: Host>(c: &mut Call<'_, H>, pid: u32, out: u32) -> Sys {
     let parent = c.process.kernel.parent_of(pid).ok_or(Errno::SRCH)?;
     Ok(c.mem.put_u32(out, parent)?)
@@ -57,11 +62,16 @@ pub fn proc_signal<H: Host>(c: &mut Call<'_, H>, pid: u32, sig: u32) -> Sys {
     Ok(c.process.kernel.signal(c.process, pid, sig)?)
 }
 
+/// `raise(3)`: [`proc_signal`] to the caller.
 pub fn proc_raise<H: Host>(c: &mut Call<'_, H>, sig: u32) -> Sys {
     let pid = c.process.pid;
     proc_signal(c, pid, sig)
 }
 
+/// Says which export handles signals; an empty name says that none does. Here it can be `__wasm_signal` only.
+///
+/// # Errors
+/// EINVAL for another name.
 pub fn callback_signal<H: Host>(c: &mut Call<'_, H>, name: GuestStr) -> Sys {
     let name = name.path(&c.mem)?;
     // An empty name takes the handler away, as one that is no export does in Wasmer.
@@ -88,6 +98,10 @@ pub fn proc_signals_get<H: Host>(c: &mut Call<'_, H>, mut out: u32) -> Sys {
     Ok(())
 }
 
+/// `chdir(2)`.
+///
+/// # Errors
+/// ENOENT, ENOTDIR, ENAMETOOLONG beyond 64 KiB, ENOMEM.
 pub fn chdir<H: Host>(c: &mut Call<'_, H>, path: GuestStr) -> Sys {
     let path = path.path(&c.mem)?;
     let base = lock(&c.process.cwd).loc.clone();
@@ -132,16 +146,22 @@ pub fn fd_dup2<H: Host>(
     Ok(c.mem.put_u32(out, new.0)?)
 }
 
+/// `fcntl(F_GETFD)`: 1 if the descriptor is closed by an exec, in two bytes at `out`.
 pub fn fd_fdflags_get<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     let cloexec = lock(&c.process.fds).get(fd)?.cloexec;
     Ok(c.mem.put(out, &u16::from(cloexec).to_le_bytes())?)
 }
 
+/// `fcntl(F_SETFD)`.
 pub fn fd_fdflags_set<H: Host>(c: &mut Call<'_, H>, fd: Fd, cloexec: CloseOnExec) -> Sys {
     lock(&c.process.fds).get_mut(fd)?.cloexec = cloexec.0;
     Ok(())
 }
 
+/// `pipe(2)`: the number of the end that is read at `read`, and of the other one at `write`.
+///
+/// # Errors
+/// EMFILE, ENOMEM.
 pub fn fd_pipe<H: Host>(c: &mut Call<'_, H>, read: u32, write: u32) -> Sys {
     let (r, w) = c.process.kernel.vfs.pipe()?;
     let budget = &c.process.kernel.budget;
@@ -246,6 +266,11 @@ fn dispositions<H: Host>(c: &Call<'_, H>, GuestList { at, n }: GuestList) -> Res
     })
 }
 
+/// `posix_spawn(3)` and `posix_spawnp(3)`: a child with the caller's descriptors, directory and ignored signals, as `changes` alter
+/// them; its number at `out`.
+///
+/// # Errors
+/// ENOENT, EACCES, ENOEXEC for what is no program, EAGAIN for too many processes, ENOMEM; E2BIG for too many changes or arguments.
 pub fn proc_spawn3<H: Host>(
     c: &mut Call<'_, H>,
     program: Program,

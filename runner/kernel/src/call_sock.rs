@@ -135,6 +135,10 @@ fn give<H: Host>(c: &Call<'_, H>, socket: Socket, nonblock: bool) -> Result<Fd, 
     install(c, open, CloseOnExec(false))
 }
 
+/// `socket(2)`: IPv4, IPv6 or Unix; streams or datagrams.
+///
+/// # Errors
+/// EAFNOSUPPORT, EPROTOTYPE, EPROTONOSUPPORT, EMFILE, ENFILE for too many in the session, ENOBUFS.
 pub fn sock_open<H: Host>(c: &mut Call<'_, H>, domain: Domain, out: u32) -> Sys {
     let family = family(domain.family)?;
     let kind = kind(domain.kind, domain.protocol)?;
@@ -143,6 +147,10 @@ pub fn sock_open<H: Host>(c: &mut Call<'_, H>, domain: Domain, out: u32) -> Sys 
     Ok(c.mem.put_u32(out, fd.0)?)
 }
 
+/// `socketpair(2)`: the two numbers at `a` and `b`.
+///
+/// # Errors
+/// Those of [`sock_open`].
 pub fn sock_pair<H: Host>(c: &mut Call<'_, H>, domain: Domain, a: u32, b: u32) -> Sys {
     let family = family(domain.family)?;
     let kind = kind(domain.kind, domain.protocol)?;
@@ -160,17 +168,30 @@ pub fn sock_pair<H: Host>(c: &mut Call<'_, H>, domain: Domain, a: u32, b: u32) -
     Ok(c.mem.put_u32(b, other.0)?)
 }
 
+/// `bind(2)`.
+///
+/// # Errors
+/// EADDRINUSE, EADDRNOTAVAIL outside of the loopback, EINVAL if it is bound, ENOTSUP for a path in the file system.
 pub fn sock_bind<H: Host>(c: &mut Call<'_, H>, fd: Fd, address: u32) -> Sys {
     let open = Open::of(c, fd)?;
     Ok(open.socket()?.bind(read_address(c, address)?)?)
 }
 
+/// `listen(2)`.
+///
+/// # Errors
+/// ENOTSUP for datagrams, EINVAL for a connection.
 pub fn sock_listen<H: Host>(c: &mut Call<'_, H>, fd: Fd, backlog: u32) -> Sys {
     let open = Open::of(c, fd)?;
     // A negative number is the most, as in Linux.
     Ok(open.socket()?.listen(backlog as usize)?)
 }
 
+/// `connect(2)`: only to sockets of this session.
+///
+/// # Errors
+/// ECONNREFUSED where nobody listens, ENETUNREACH outside of the loopback, EINPROGRESS if the descriptor does not wait or the
+/// time for connecting is over.
 pub fn sock_connect<H: Host>(c: &mut Call<'_, H>, fd: Fd, address: u32) -> Sys {
     let open = Open::of(c, fd)?;
     let to = read_address(c, address)?;
@@ -203,10 +224,15 @@ fn accept<H: Host>(c: &mut Call<'_, H>, fd: Fd, flags: FdFlags, out: u32) -> Res
     Ok(peer.unwrap_or_else(|_| Address::none(Family::V4)))
 }
 
+/// `accept(2)`; the new descriptor at `out`.
+///
+/// # Errors
+/// EAGAIN, EINVAL if it does not listen, ENOTSUP for datagrams, EMFILE, for which no connection is lost.
 pub fn sock_accept<H: Host>(c: &mut Call<'_, H>, fd: Fd, flags: FdFlags, out: u32) -> Sys {
     accept(c, fd, flags, out).map(drop)
 }
 
+/// [`sock_accept`], and the address of who has connected at `from`.
 pub fn sock_accept_v2<H: Host>(
     c: &mut Call<'_, H>,
     fd: Fd,
@@ -218,16 +244,22 @@ pub fn sock_accept_v2<H: Host>(
     put_address(c, from, &peer)
 }
 
+/// `getsockname(2)`.
 pub fn sock_addr_local<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     let address = Open::of(c, fd)?.socket()?.local();
     put_address(c, out, &address)
 }
 
+/// `getpeername(2)`.
+///
+/// # Errors
+/// ENOTCONN.
 pub fn sock_addr_peer<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     let address = Open::of(c, fd)?.socket()?.peer()?;
     put_address(c, out, &address)
 }
 
+/// How far a connection is (`sockstatus`): 0 not yet, 1 there, 2 over, 3 failed.
 pub fn sock_status<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     let status = match Open::of(c, fd)?.socket()?.status() {
         Status::Opening => 0,
@@ -238,6 +270,10 @@ pub fn sock_status<H: Host>(c: &mut Call<'_, H>, fd: Fd, out: u32) -> Sys {
     Ok(c.mem.put(out, &[status])?)
 }
 
+/// `shutdown(2)`: bit 1 of `how` ends reading, bit 2 writing.
+///
+/// # Errors
+/// EINVAL for other bits or none, ENOTCONN.
 pub fn sock_shutdown<H: Host>(c: &mut Call<'_, H>, fd: Fd, how: u32) -> Sys {
     let open = Open::of(c, fd)?;
     if how == 0 || how & !(SHUT_READ | SHUT_WRITE) != 0 {
@@ -382,6 +418,10 @@ pub fn send<H: Host>(
     Ok(total)
 }
 
+/// `recv(2)`. The flags that WASIX tells of are none here.
+///
+/// # Errors
+/// ENOTSUP for a flag that is unknown; EAGAIN, ECONNRESET, ENOTCONN.
 pub fn sock_recv<H: Host>(c: &mut Call<'_, H>, fd: Fd, what: Transfer, told: Received) -> Sys {
     let (open, list) = (Open::of(c, fd)?, iovs(c, what.vectors)?);
     let (n, _) = receive(c, &open.0, &list, what.flags)?;
@@ -389,6 +429,7 @@ pub fn sock_recv<H: Host>(c: &mut Call<'_, H>, fd: Fd, what: Transfer, told: Rec
     put_count(c, told.count, n)
 }
 
+/// `recvfrom(2)`: [`sock_recv`], and the sender's address at `from`.
 pub fn sock_recv_from<H: Host>(
     c: &mut Call<'_, H>,
     fd: Fd,
@@ -403,12 +444,17 @@ pub fn sock_recv_from<H: Host>(
     put_count(c, told.count, n)
 }
 
+/// `send(2)`.
+///
+/// # Errors
+/// ENOTSUP for a flag that is unknown; EMSGSIZE, EAGAIN, ENOTCONN, EDESTADDRREQ, EPIPE, ENOBUFS.
 pub fn sock_send<H: Host>(c: &mut Call<'_, H>, fd: Fd, what: Transfer, out: u32) -> Sys {
     let (open, list) = (Open::of(c, fd)?, iovs(c, what.vectors)?);
     let n = send(c, &open.0, &list, what.flags, None)?;
     put_count(c, out, n)
 }
 
+/// `sendto(2)`: [`sock_send`], of a datagram to the address at `to`.
 pub fn sock_send_to<H: Host>(
     c: &mut Call<'_, H>,
     fd: Fd,
@@ -442,12 +488,20 @@ fn flag(option: u32) -> Result<Flag, Errno> {
     })
 }
 
+/// `setsockopt(2)` of a switch. What has no meaning within a session is remembered and told again.
+///
+/// # Errors
+/// ENOPROTOOPT.
 pub fn sock_set_opt_flag<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, on: u32) -> Sys {
     let open = Open::of(c, fd)?;
     open.socket()?.options().set_flag(flag(option)?, on & 0xff != 0);
     Ok(())
 }
 
+/// `getsockopt(2)` of a switch, and of SO_ACCEPTCONN.
+///
+/// # Errors
+/// ENOPROTOOPT.
 pub fn sock_get_opt_flag<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
     let open = Open::of(c, fd)?;
     let socket = open.socket()?;
@@ -469,6 +523,10 @@ fn time(option: u32) -> Result<Time, Errno> {
     })
 }
 
+/// `setsockopt(2)` of a time: at `value` a tag (0 for none) and nanoseconds.
+///
+/// # Errors
+/// ENOPROTOOPT.
 pub fn sock_set_opt_time<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, value: u32) -> Sys {
     let open = Open::of(c, fd)?;
     let b: [u8; 16] = c.mem.array(value)?;
@@ -478,6 +536,10 @@ pub fn sock_set_opt_time<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, valu
     Ok(())
 }
 
+/// `getsockopt(2)` of a time, as [`sock_set_opt_time`] takes it.
+///
+/// # Errors
+/// ENOPROTOOPT.
 pub fn sock_get_opt_time<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
     let open = Open::of(c, fd)?;
     let value = open.socket()?.options().time(time(option)?);
@@ -500,12 +562,20 @@ fn size(option: u32) -> Result<Size, Errno> {
     })
 }
 
+/// `setsockopt(2)` of a number.
+///
+/// # Errors
+/// ENOPROTOOPT.
 pub fn sock_set_opt_size<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, value: u64) -> Sys {
     let open = Open::of(c, fd)?;
     open.socket()?.set_size(size(option)?, value);
     Ok(())
 }
 
+/// `getsockopt(2)` of a number, and of SO_TYPE, SO_PROTOCOL and SO_ERROR, which it clears.
+///
+/// # Errors
+/// ENOPROTOOPT.
 pub fn sock_get_opt_size<H: Host>(c: &mut Call<'_, H>, fd: Fd, option: u32, out: u32) -> Sys {
     let open = Open::of(c, fd)?;
     let socket = open.socket()?;

@@ -17,6 +17,10 @@ pub const START: &str = "wasi_thread_start";
 /// of its guard. All of it is between the guest and itself.
 const START_SIZE: usize = 64;
 
+/// Begins a thread at the export [`START`] with its number and the address `start`; the number goes to `out`, too.
+///
+/// # Errors
+/// ENOTSUP if the program cannot have threads, EAGAIN for too many, ENOMEM.
 pub fn thread_spawn_v2<H: Host>(c: &mut Call<'_, H>, start: u32, out: u32) -> Sys {
     c.mem.check(start, START_SIZE)?;
     c.mem.u32(out)?;
@@ -24,10 +28,12 @@ pub fn thread_spawn_v2<H: Host>(c: &mut Call<'_, H>, start: u32, out: u32) -> Sy
     Ok(c.mem.put_u32(out, c.process.tid(number))?)
 }
 
+/// `gettid(2)`: the process's number for its first thread.
 pub fn thread_id<H: Host>(c: &mut Call<'_, H>, out: u32) -> Sys {
     Ok(c.mem.put_u32(out, c.process.tid(current()))?)
 }
 
+/// How many processors there are.
 pub fn thread_parallelism<H: Host>(c: &mut Call<'_, H>, out: u32) -> Sys {
     // Of a process's threads one runs at a time; who asks wants to know how many processes to start.
     let n = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
@@ -101,10 +107,15 @@ pub fn futex_wait<H: Host>(
     }
 }
 
+/// Wakes who has slept longest at that address, if anybody sleeps there; at `woken` whether somebody did.
+///
+/// # Errors
+/// EINVAL for an address that is no multiple of 4.
 pub fn futex_wake<H: Host>(c: &mut Call<'_, H>, at: u32, woken: u32) -> Sys {
     wake(c, at, 1, woken)
 }
 
+/// Wakes all that sleep at that address; otherwise as [`futex_wake`].
 pub fn futex_wake_all<H: Host>(c: &mut Call<'_, H>, at: u32, woken: u32) -> Sys {
     wake(c, at, usize::MAX, woken)
 }

@@ -79,10 +79,12 @@ impl<H: Host> Cells<H> {
         process.pid == FIRST_PID && self.kind() != NONE
     }
 
+    /// What comes before the cell, as [`Cells::set_kind`] was told.
     pub fn kind(&self) -> i32 {
         self.kind.load(Ordering::Relaxed)
     }
 
+    /// Says that the first process runs a cell, and what comes before it.
     pub fn set_kind(&self, kind: i32) {
         self.kind.store(kind, Ordering::Relaxed);
     }

@@ -102,14 +102,17 @@ impl OpenFile {
         }
     }
 
+    /// Where the next read or write begins, in bytes.
     pub fn offset(&self) -> u64 {
         self.offset.load(Ordering::Relaxed)
     }
 
+    /// Has the next read or write begin at `to` bytes.
     pub fn set_offset(&self, to: u64) {
         self.offset.store(to, Ordering::Relaxed);
     }
 
+    /// Whether reads and writes that would wait are EAGAIN.
     pub fn nonblock(&self) -> bool {
         self.nonblock.load(Ordering::Relaxed)
     }
@@ -178,10 +181,18 @@ impl Descriptors {
         self.slots.iter().flatten().count()
     }
 
+    /// What a number stands for.
+    ///
+    /// # Errors
+    /// EBADF.
     pub fn get(&self, fd: Fd) -> Result<&Descriptor, Errno> {
         self.slots.get(fd.0 as usize).and_then(|s| s.as_ref()).ok_or(Errno::BADF)
     }
 
+    /// [`Descriptors::get`], to be changed.
+    ///
+    /// # Errors
+    /// EBADF.
     pub fn get_mut(&mut self, fd: Fd) -> Result<&mut Descriptor, Errno> {
         self.slots.get_mut(fd.0 as usize).and_then(|s| s.as_mut()).ok_or(Errno::BADF)
     }

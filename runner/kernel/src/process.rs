@@ -23,6 +23,7 @@ pub struct Cpu {
 }
 
 impl Cpu {
+    /// The sum; at most `u64::MAX`.
     pub fn plus(self, other: Cpu) -> Cpu {
         Cpu {
             user: self.user.saturating_add(other.user),
@@ -30,6 +31,7 @@ impl Cpu {
         }
     }
 
+    /// What is left without `other`; at least nothing.
     pub fn minus(self, other: Cpu) -> Cpu {
         Cpu {
             user: self.user.saturating_sub(other.user),
@@ -263,6 +265,7 @@ impl<H: Host> Process<H> {
         if self.pid == FIRST_PID { self.kernel.before } else { Before::default() }
     }
 
+    /// Has the process look for signals, and for its end, if it waits.
     pub fn wake(&self) {
         if let Some(t) = self.thread.get() {
             t.unpark();

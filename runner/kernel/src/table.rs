@@ -176,6 +176,7 @@ struct Code<H: Host> {
 }
 
 impl<H: Host> Kernel<H> {
+    /// A kernel without processes. `before` is what an earlier run of the same cell has used, `background` runs what it leaves.
     pub fn new(
         vfs: Vfs,
         host: Arc<H>,

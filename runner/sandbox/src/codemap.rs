@@ -39,6 +39,7 @@ impl Range {
 }
 
 impl CodeMap {
+    /// A map for so many programs, none of which is loaded yet.
     pub fn new(programs: usize) -> CodeMap {
         let empty = || Range { start: AtomicUsize::new(usize::MAX), end: AtomicUsize::new(0) };
         CodeMap {
@@ -105,6 +106,7 @@ impl CodeMap {
         }
     }
 
+    /// Whether somebody has the code stopped.
     pub fn is_stopped(&self) -> bool {
         self.stops.load(Ordering::SeqCst) > 0
     }

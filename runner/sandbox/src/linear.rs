@@ -73,14 +73,17 @@ impl Linear {
         Ok(linear)
     }
 
+    /// Where it begins in this process.
     pub fn base(&self) -> NonNull<u8> {
         self.base
     }
 
+    /// Bytes of address space that it has, and can grow to.
     pub fn reserved(&self) -> usize {
         self.reserved
     }
 
+    /// Bytes that the guest may use.
     pub fn size(&self) -> usize {
         self.size
     }

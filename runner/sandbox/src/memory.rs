@@ -87,6 +87,7 @@ pub struct BudgetTunables {
 }
 
 impl BudgetTunables {
+    /// Tunables for guests with `stack` bytes of stack.
     pub fn new(stack: usize) -> BudgetTunables {
         let config = VMConfig { wasm_stack_size: Some(stack) };
         BudgetTunables { base: BaseTunables::new(), config }

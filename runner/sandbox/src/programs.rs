@@ -229,6 +229,7 @@ pub struct Programs {
 }
 
 impl Programs {
+    /// A session's programs, with at most `memory` bytes for each process; with `fresh` none begins from a prepared memory.
     pub fn new(library: Arc<Library>, memory: u64, fresh: bool) -> Programs {
         let code = library.code.clone();
         Programs { library, memory, fresh, idle: Idle::default(), code }
@@ -256,6 +257,7 @@ impl Programs {
         Some(Program(u32::try_from(found).ok()?))
     }
 
+    /// The engine that the code was compiled by.
     pub fn engine(&self) -> &Engine {
         &self.library.engine
     }

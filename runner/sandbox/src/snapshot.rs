@@ -57,6 +57,7 @@ const FORMAT: &str = "snapshot 3";
 /// takes 5 s and 110 MiB.
 const TIMEOUT: Duration = Duration::from_secs(120);
 const CPU: Duration = Duration::from_secs(30);
+/// Bytes that a program may take while it is prepared.
 pub const MEMORY: u64 = 256 << 20;
 /// Error output that is told.
 const TOLD: usize = 300;

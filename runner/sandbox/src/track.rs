@@ -62,6 +62,7 @@ const REGISTER_MODE_WP: u64 = 2;
 const UFFDIO_API: libc::c_ulong = 0xc018_aa3f;
 /// The requests that a jail must let through.
 pub const UFFDIO_REGISTER: libc::c_ulong = 0xc020_aa00;
+/// See [`UFFDIO_REGISTER`].
 pub const PAGEMAP_SCAN: libc::c_ulong = 0xc060_6610;
 
 const SCAN_WP_MATCHING: u64 = 1;

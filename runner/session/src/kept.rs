@@ -41,6 +41,7 @@ pub enum Kept {
     Stored(Box<Stored>),
 }
 
+/// A session of a store, and what runs it knows of it already.
 pub struct Stored {
     pub session: Arc<wasibox_store::Session>,
     /// What guests see of its key-values.
@@ -89,10 +90,12 @@ pub struct Note {
 }
 
 impl Note {
+    /// Of a call that begins now.
     pub fn begin(exec: &Exec) -> Note {
         Note::of(exec.command())
     }
 
+    /// Of a command that begins now.
     pub fn of(mut command: Vec<u8>) -> Note {
         command.truncate(MAX_COMMAND);
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -107,10 +110,12 @@ impl Note {
 }
 
 impl Kept {
+    /// In memory only.
     pub fn layer() -> Kept {
         Kept::Layer(Box::default())
     }
 
+    /// In a store. `image` is what it goes on with, `begun` what it was begun with, if that is known.
     pub fn stored(
         session: wasibox_store::Session,
         image: Digest,

@@ -192,6 +192,7 @@ impl Live {
 }
 
 impl Here {
+    /// A sandbox of this process, as it is now.
     pub fn new(sandbox: Sandbox) -> Here {
         let known = sandbox.vfs().snapshot();
         Here { sandbox, known, shell: None, overlay: None, touched: Vec::new() }
@@ -208,6 +209,10 @@ impl Here {
         std::mem::take(&mut self.touched)
     }
 
+    /// Has the files become what the delta says. With `is_elsewhere` it was made over another image, and what does not fit is left out.
+    ///
+    /// # Errors
+    /// If it does not fit, or there is no room.
     pub fn restore(&mut self, delta: Delta, is_elsewhere: bool) -> Result<(), Error> {
         let vfs = self.sandbox.vfs();
         let fit = match is_elsewhere {
@@ -221,6 +226,7 @@ impl Here {
         fit
     }
 
+    /// Has the next shell go on from this state.
     pub fn set_shell(&mut self, state: Arc<[u8]>) {
         self.sandbox.vfs().set_state(Some(state.clone()));
         self.shell = Some(state);

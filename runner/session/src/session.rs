@@ -515,6 +515,7 @@ impl Shared {
         }
     }
 
+    /// What the session was made from.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }

@@ -24,6 +24,7 @@ pub struct Values {
 }
 
 impl Values {
+    /// The key-values of a session, of which nothing has been written in this call.
     pub fn new(session: Arc<Session>) -> Values {
         Values { session, written: AtomicU64::new(0) }
     }

@@ -15,6 +15,7 @@ pub const CHUNK: u64 = 64 * 1024;
 
 /// Longest name of a directory entry and longest target of a symbolic link, as Linux has them.
 pub const MAX_NAME: usize = 255;
+/// Longest target of a symbolic link.
 pub const MAX_TARGET: usize = 4095;
 
 /// Whether the name can be one of a directory's entries.

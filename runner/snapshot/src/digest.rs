@@ -8,6 +8,7 @@ use std::fmt;
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {
+    /// The BLAKE3 digest of these bytes.
     pub fn of(bytes: &[u8]) -> Digest {
         Digest(*blake3::hash(bytes).as_bytes())
     }

@@ -73,14 +73,17 @@ pub type Record = (Key, Value);
 pub type Root = Option<Digest>;
 
 impl Key {
+    /// Of a node's own record.
     pub fn node(id: Id) -> Key {
         Key { id, part: Part::Node }
     }
 
+    /// Of the entry of that name in a directory.
     pub fn entry(id: Id, name: impl Into<Vec<u8>>) -> Key {
         Key { id, part: Part::Entry(ByteBuf::from(name)) }
     }
 
+    /// Of one block of a file's content, by its number.
     pub fn data(id: Id, index: u64) -> Key {
         Key { id, part: Part::Data(index) }
     }

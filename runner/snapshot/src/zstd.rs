@@ -66,6 +66,7 @@ pub struct Stream<W: std::io::Write>(zstd::Encoder<'static, W>);
 
 #[cfg(not(target_family = "wasm"))]
 impl<W: std::io::Write> Stream<W> {
+    /// Begins a frame.
     pub fn new(to: W) -> std::io::Result<Stream<W>> {
         zstd::Encoder::new(to, LEVEL).map(Stream)
     }
@@ -97,6 +98,7 @@ pub struct Stream<W: std::io::Write> {
 
 #[cfg(target_family = "wasm")]
 impl<W: std::io::Write> Stream<W> {
+    /// Begins a frame.
     pub fn new(to: W) -> std::io::Result<Stream<W>> {
         Ok(Stream { to, bytes: Vec::new() })
     }
@@ -128,6 +130,7 @@ impl<W: std::io::Write> std::io::Write for Stream<W> {
     }
 }
 
+/// The bytes as one frame.
 #[cfg(target_family = "wasm")]
 pub fn compress(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest))
@@ -143,6 +146,7 @@ mod in_rust {
     /// Largest window of a frame that is read: no object is larger than 1 MiB.
     const WINDOW: u64 = 8 << 20;
 
+    /// The bytes of a frame; `None` if it is damaged or has more than `len`.
     pub fn decompress(frame: &[u8], len: usize) -> Option<Vec<u8>> {
         let decoder = ruzstd::decoding::StreamingDecoder::new_with_max_window_size(frame, WINDOW);
         let mut decoder = decoder.ok()?;

@@ -8,10 +8,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::wasi::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+/// Writes a path as bytes: it need not be UTF-8.
 pub fn serialize<S: Serializer>(path: &Path, s: S) -> Result<S::Ok, S::Error> {
     path.as_os_str().as_bytes().serialize(s)
 }
 
+/// Reads a path that [`serialize`] has written.
 pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<PathBuf, D::Error> {
     Ok(OsString::from_vec(Vec::deserialize(d)?).into())
 }

@@ -12,11 +12,11 @@ use wasibox_kernel::border::{
 mod imports {
     #[link(wasm_import_module = "host")]
     unsafe extern "C" {
-        pub fn guest_size() -> usize;
-        pub fn guest_read(at: u32, to: *mut u8, len: usize);
-        pub fn guest_write(at: u32, from: *const u8, len: usize);
-        pub fn guest_signal(signal: u32) -> u32;
-        pub fn guest_begin(
+        pub(super) fn guest_size() -> usize;
+        pub(super) fn guest_read(at: u32, to: *mut u8, len: usize);
+        pub(super) fn guest_write(at: u32, from: *const u8, len: usize);
+        pub(super) fn guest_signal(signal: u32) -> u32;
+        pub(super) fn guest_begin(
             program: u32,
             from: *const u8,
             len: usize,
@@ -24,37 +24,49 @@ mod imports {
             size: usize,
             may_be_spare: u32,
         ) -> u32;
-        pub fn guest_can_begin_again() -> u32;
-        pub fn guest_begin_again(
+        pub(super) fn guest_can_begin_again() -> u32;
+        pub(super) fn guest_begin_again(
             from: *const u8,
             len: usize,
             at: u32,
             size: usize,
             is_prepared: u32,
         );
-        pub fn guest_can_be_prepared() -> u32;
-        pub fn make_room();
-        pub fn guest_grow(size: usize) -> u32;
-        pub fn guest_settle();
-        pub fn guest_changed(to: *mut u32, most: usize) -> usize;
-        pub fn run(entry: u32, kind: u32, slot: u32, generation: u32) -> i64;
-        pub fn forget_guest();
-        pub fn output(stream: u32, from: *const u8, len: usize);
-        pub fn exported(from: *const u8, len: usize);
-        pub fn input_wake();
-        pub fn done(from: *const u8, len: usize);
-        pub fn interrupt(slot: u32, generation: u32);
-        pub fn fetch(part: u32, to: *mut u8, len: usize) -> u32;
-        pub fn need(program: u32) -> u32;
-        pub fn kept(program: u32, fetches: u32) -> usize;
-        pub fn take_kept(program: u32, to: *mut u8, len: usize) -> u32;
-        pub fn keep(program: u32, from: *const u8, len: usize, about: *const u8, size: usize);
-        pub fn programs() -> u32;
-        pub fn spares() -> u32;
-        pub fn wants(program: u32);
-        pub fn request(number: u32, head: *const u8, len: usize, body: *const u8, size: usize);
-        pub fn request_read(number: u32);
-        pub fn request_close(number: u32);
+        pub(super) fn guest_can_be_prepared() -> u32;
+        pub(super) fn make_room();
+        pub(super) fn guest_grow(size: usize) -> u32;
+        pub(super) fn guest_settle();
+        pub(super) fn guest_changed(to: *mut u32, most: usize) -> usize;
+        pub(super) fn run(entry: u32, kind: u32, slot: u32, generation: u32) -> i64;
+        pub(super) fn forget_guest();
+        pub(super) fn output(stream: u32, from: *const u8, len: usize);
+        pub(super) fn exported(from: *const u8, len: usize);
+        pub(super) fn input_wake();
+        pub(super) fn done(from: *const u8, len: usize);
+        pub(super) fn interrupt(slot: u32, generation: u32);
+        pub(super) fn fetch(part: u32, to: *mut u8, len: usize) -> u32;
+        pub(super) fn need(program: u32) -> u32;
+        pub(super) fn kept(program: u32, fetches: u32) -> usize;
+        pub(super) fn take_kept(program: u32, to: *mut u8, len: usize) -> u32;
+        pub(super) fn keep(
+            program: u32,
+            from: *const u8,
+            len: usize,
+            about: *const u8,
+            size: usize,
+        );
+        pub(super) fn programs() -> u32;
+        pub(super) fn spares() -> u32;
+        pub(super) fn wants(program: u32);
+        pub(super) fn request(
+            number: u32,
+            head: *const u8,
+            len: usize,
+            body: *const u8,
+            size: usize,
+        );
+        pub(super) fn request_read(number: u32);
+        pub(super) fn request_close(number: u32);
     }
 }
 

@@ -54,6 +54,7 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// A failure of that kind, with the text that the page is shown.
     pub fn new(kind: Kind, text: impl std::fmt::Display) -> Failure {
         Failure { kind, text: text.to_string(), code: None }
     }

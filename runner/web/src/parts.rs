@@ -100,6 +100,7 @@ pub struct Parts {
 }
 
 impl Parts {
+    /// The parts of an image, none of which has been fetched.
     pub fn new(catalog: Catalog) -> Parts {
         let part = |(number, len): (usize, &u32)| {
             let (bytes, fetching) = (OnceLock::new(), Mutex::new(()));

@@ -85,6 +85,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// The file of that number in the archive, with its size in bytes, its permission bits and its time of modification.
     pub fn new(archive: Arc<Archive>, index: usize, size: u64, mode: u16, time: u64) -> Arc<Entry> {
         Arc::new_cyclic(|this| Entry {
             archive,

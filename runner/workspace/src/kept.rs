@@ -94,14 +94,20 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
+    /// A file was written to the zip.
     pub fn shown(&mut self, path: &[u8], crc: u32, size: u64, mode: u16) {
         self.shown = self.shown.wrapping_add(fingerprint(path, crc, size, mode));
     }
 
+    /// An entry of the archive was copied to that path.
     pub fn copied(&mut self, path: &[u8], index: usize) {
         self.copied.insert((path.to_vec(), index));
     }
 
+    /// Writes what is to be kept of the archive.
+    ///
+    /// # Errors
+    /// If the zip has not kept what `keep` asks for, or cannot be written.
     pub fn write<W: Write + Seek>(
         self,
         archive: &Archive,

@@ -20,6 +20,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
+    /// What tells whether a file is the one that it was.
     pub fn of(file: &std::fs::Metadata) -> Stamp {
         let changed = (file.mtime(), file.mtime_nsec());
         Stamp { dev: file.dev(), ino: file.ino(), len: file.len(), changed }

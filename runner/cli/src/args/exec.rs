@@ -7,6 +7,7 @@ use clap::{Args, Command, FromArgMatches};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// What `--help` says below the options.
 pub const EXAMPLES: &str = "\
 The guest sees the image, its own files in memory, and what --mount and --input give; there
 is no network but its own loopback. Standard input, output and error are passed through.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 pub struct Stopped(Arc<Code>);
 
 impl Stopped {
+    /// Makes the programs' code not executable, until the last such value is dropped.
     pub fn new(programs: &Programs) -> Stopped {
         programs.code.map.stop();
         Stopped(programs.code.clone())

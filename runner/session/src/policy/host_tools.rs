@@ -20,6 +20,7 @@ pub(super) struct WrittenHostTools {
 }
 
 impl WrittenHostTools {
+    /// The policy; what is not written is as usual.
     pub fn policy(self) -> HostToolPolicy {
         let usual = HostToolPolicy::default();
         let size = |size: Option<Size>, usual: u64| size.map_or(usual, |n| n.0);

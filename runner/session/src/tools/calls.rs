@@ -77,6 +77,7 @@ fn failed(kind: Failure, why: impl Into<String>) -> Reply {
 }
 
 impl ToolCalls {
+    /// No tools yet; calls go by this policy.
     pub fn new(policy: HostToolPolicy) -> ToolCalls {
         ToolCalls(Arc::new(Shared { policy, state: Mutex::default() }))
     }

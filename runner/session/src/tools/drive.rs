@@ -19,6 +19,7 @@ pub(super) struct Ticket {
 }
 
 impl Ticket {
+    /// Whether nobody waits for it any more.
     pub fn is_cancelled(&self) -> bool {
         self.is_cancelled.load(Ordering::Acquire)
     }

@@ -81,6 +81,7 @@ pub enum ToolDefinitionError {
 pub struct ToolError(String);
 
 impl ToolError {
+    /// An error with the text that the guest is shown.
     pub fn new(why: impl Into<String>) -> ToolError {
         ToolError(why.into())
     }

@@ -31,6 +31,7 @@ struct State {
 }
 
 impl Asks {
+    /// Questions that are sent by `sender`; the parent serves none yet.
     pub fn new(sender: Sender) -> Asks {
         Asks { sender: Arc::new(sender), state: Arc::default() }
     }

@@ -132,6 +132,7 @@ pub struct Loader<'a> {
 }
 
 impl<'a> Loader<'a> {
+    /// A loader for which a missing or damaged object is an error.
     pub fn new(objects: &'a dyn Objects) -> Loader<'a> {
         Loader { objects, last: None, forgiving: false, forgave: false }
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// Bytes, about, from which on a page is split; a quarter of that is joined with the next one.
 pub const LARGE: usize = 12 << 10;
+/// Bytes, about, below which a page is joined with the next one.
 pub const SMALL: usize = LARGE / 4;
 
 /// Levels of pages. A page has about a hundred below it, so nothing that can be written needs more.
@@ -26,6 +27,7 @@ pub enum Page {
 }
 
 impl Page {
+    /// How many levels of pages are below it.
     pub fn level(&self) -> u8 {
         match self {
             Page::Leaf(_) => 0,

@@ -23,6 +23,7 @@ pub(crate) struct Ident {
 }
 
 impl Ident {
+    /// The identity of the file that was looked at.
     #[allow(clippy::unnecessary_cast)]
     pub fn of(s: &fs::Stat) -> Ident {
         // Signed on some systems; it is only compared.

@@ -62,6 +62,7 @@ impl Node {
         mount.open_raw(rel, OFlags::PATH, Mode::empty()).map(Node)
     }
 
+    /// Its metadata; a symbolic link's own.
     pub fn stat(&self) -> rustix::io::Result<fs::Stat> {
         fs::fstat(&self.0)
     }
@@ -76,10 +77,12 @@ impl Node {
         }
     }
 
+    /// Sets its permission bits.
     pub fn chmod(&self, mode: Mode) -> rustix::io::Result<()> {
         fs::chmod(proc_path(self.0.as_fd()), mode)
     }
 
+    /// Sets access and modification time.
     pub fn set_times(&self, times: &fs::Timestamps) -> rustix::io::Result<()> {
         fs::utimensat(fs::CWD, proc_path(self.0.as_fd()), times, AtFlags::empty())
     }

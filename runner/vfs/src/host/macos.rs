@@ -85,6 +85,7 @@ impl Node {
         }
     }
 
+    /// Its metadata; a symbolic link's own.
     pub fn stat(&self) -> rustix::io::Result<fs::Stat> {
         match self {
             Node::Root(fd) => fs::fstat(fd),
@@ -102,6 +103,7 @@ impl Node {
         }
     }
 
+    /// Sets its permission bits.
     pub fn chmod(&self, mode: Mode) -> rustix::io::Result<()> {
         match self {
             Node::Root(fd) => fs::fchmod(fd, mode),
@@ -111,6 +113,7 @@ impl Node {
         }
     }
 
+    /// Sets access and modification time.
     pub fn set_times(&self, times: &fs::Timestamps) -> rustix::io::Result<()> {
         match self {
             Node::Root(fd) => fs::futimens(fd, times),

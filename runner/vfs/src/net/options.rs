@@ -66,6 +66,7 @@ impl Options {
         self.flags.load(Relaxed) & 1 << flag as u32 != 0
     }
 
+    /// Sets a switch.
     pub fn set_flag(&self, flag: Flag, on: bool) {
         let bit = 1 << flag as u32;
         if on {
@@ -75,6 +76,7 @@ impl Options {
         }
     }
 
+    /// The number, as it was set, or as it is at first.
     pub fn size(&self, size: Size) -> u64 {
         self.sizes[size as usize].load(Relaxed)
     }
@@ -94,6 +96,7 @@ impl Options {
         (ns != NONE).then(|| Duration::from_nanos(ns))
     }
 
+    /// Sets a time; `None` is no limit.
     pub fn set_time(&self, time: Time, value: Option<Duration>) {
         let ns = |t: Duration| u64::try_from(t.as_nanos()).unwrap_or(NONE);
         self.times[time as usize].store(value.map_or(NONE, ns), Relaxed);
