@@ -85,7 +85,9 @@ fn fresh(dir: &Path) -> Result<()> {
 
 /// The file in the user's own folder, found by content.
 fn local(source: &Source) -> Result<Option<PathBuf>> {
-    let Some(dir) = std::env::var_os(LOCAL).map(PathBuf::from) else { return Ok(None) };
+    let Some(dir) = std::env::var_os(LOCAL).filter(|v| !v.is_empty()).map(PathBuf::from) else {
+        return Ok(None);
+    };
     for name in sorted(&dir)? {
         let file = dir.join(name);
         if file.is_file() && sha256_file(&file)? == source.sha256 {
