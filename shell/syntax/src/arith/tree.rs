@@ -24,6 +24,7 @@ const OPERAND: &str = "syntax error: operand expected";
 const CHAIN: usize = 64;
 
 impl<'a> Parser<'a> {
+    /// A parser at the beginning of an expression's text.
     pub fn new(text: &'a [u8]) -> Self {
         Parser {
             lexer: Lexer::new(text, 0),
