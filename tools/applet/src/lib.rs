@@ -20,10 +20,12 @@
 //! | `program` | PATH search, `#!` lines, statuses 126 and 127 |
 //! | `command` | running another command with redirected streams |
 //! | `instead` | what to say about commands that are not there |
+//! | `condition` | what `test` and `[` evaluate |
 //! | `inherit` | a file that takes another's place: where it is written, its mode and owner |
 #![forbid(unsafe_code)]
 
 pub mod command;
+pub mod condition;
 mod ctx;
 mod env;
 mod inherit;

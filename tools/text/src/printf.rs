@@ -16,10 +16,12 @@
 //! | file | what |
 //! |---|---|
 //! | `printf/float` | `e f g a` over `f64` and [`LongDouble`] |
+//! | `printf/command` | the command `printf`, as the shell's builtin and coreutils' applet have it |
 //! | `printf/extended` | [`LongDouble`]: x86's 80-bit format, which bash's and coreutils' printf use |
 //!
 //! Absent: length modifiers (`l`, `h`, ... are skipped by [`parse`]), `%n`, `%ls`.
 
+pub mod command;
 mod extended;
 mod float;
 

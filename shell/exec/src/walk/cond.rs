@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use box_applet::condition::Files;
 use box_text::regex::{Captures, Options, Regex, Syntax};
 use sh_expand::{Cause, ExpandError, OwnedKey, Str, arith};
 use sh_syntax::ast::{Command, Cond, CondOp, Word, WordPart};
 
 use crate::Shell;
-use crate::builtin::test::{binary_files, unary};
+use crate::builtin::test::{files, unary};
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::{is_name, split_reference};
 use crate::state::here::Context;
@@ -76,7 +77,7 @@ impl Shell<'_> {
                 }
                 match op {
                     b'v' | b'R' => Ok(self.variable_test(*op, &text, arith::has_subscript(w))?),
-                    _ => Ok(unary(self, *op, &text).unwrap_or(false)),
+                    _ => Ok(unary(self, *op, &text)),
                 }
             }
             Cond::Binary(op, left, right) => self.binary_cond(*op, left, right, inverted),
@@ -145,9 +146,9 @@ impl Shell<'_> {
         Ok(match op {
             CondOp::Before => l < r,
             CondOp::After => l > r,
-            CondOp::NewerThan => binary_files(self, b"-nt", l, r),
-            CondOp::OlderThan => binary_files(self, b"-ot", l, r),
-            CondOp::SameFile => binary_files(self, b"-ef", l, r),
+            CondOp::NewerThan => files(self, Files::Newer, l, r),
+            CondOp::OlderThan => files(self, Files::Older, l, r),
+            CondOp::SameFile => files(self, Files::Same, l, r),
             _ => {
                 let left = self.cond_number(l);
                 let both = left.and_then(|a| self.cond_number(r).map(|b| (a, b)));

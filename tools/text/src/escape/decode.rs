@@ -11,6 +11,15 @@ pub enum Dialect {
     PrintfB,
     /// A `printf` format: `\nnn`, `\"`, `\'`, `\?`; `\c` is text.
     Format,
+    /// The same to GNU's `printf`, where `\c` ends all output.
+    GnuFormat,
+}
+
+impl Dialect {
+    /// Whether it is that of a `printf` format.
+    fn is_format(self) -> bool {
+        matches!(self, Dialect::Format | Dialect::GnuFormat)
+    }
 }
 
 /// Result of [`decode`].
@@ -95,6 +104,7 @@ fn escape(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
     let plain = match byte {
         b'e' | b'E' => 0x1b,
         b'\\' => b'\\',
+        b'"' if dialect == Dialect::GnuFormat => byte,
         b'\'' | b'"' | b'?' if matches!(dialect, Dialect::AnsiC | Dialect::Format) => byte,
         b'0'..=b'7' => return octal(rest, dialect, out),
         b'x' => return hex(rest, dialect, out),
@@ -152,7 +162,7 @@ fn hex(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
     }
     let (value, count) = hex_digits(&rest[1..], 2);
     if count == 0 {
-        if matches!(dialect, Dialect::Format | Dialect::PrintfB) {
+        if dialect.is_format() || dialect == Dialect::PrintfB {
             out.warnings.push(Warning::MissingHexDigit);
         }
         return keep(b'x', out);
@@ -164,7 +174,7 @@ fn hex(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
 fn unicode(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
     let (value, count) = hex_digits(&rest[1..], if rest[0] == b'u' { 4 } else { 8 });
     if count == 0 {
-        if matches!(dialect, Dialect::Format | Dialect::PrintfB) {
+        if dialect.is_format() || dialect == Dialect::PrintfB {
             out.warnings.push(Warning::MissingUnicodeDigit(rest[0]));
         }
         return keep(rest[0], out);
@@ -175,7 +185,7 @@ fn unicode(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
 
 fn control(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
     match dialect {
-        Dialect::Echo | Dialect::PrintfB => {
+        Dialect::Echo | Dialect::PrintfB | Dialect::GnuFormat => {
             out.stop = true;
             1
         }

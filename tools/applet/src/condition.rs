@@ -1,0 +1,395 @@
+//! The conditions of `test` and `[` (POSIX XCU test).
+//!
+//! Up to four words mean what POSIX's table says for their number; longer expressions are read by the grammar
+//! `-o`, `-a`, `!`, parentheses, operators. The shell's builtin and the applet of coreutils agree on that. What they
+//! answer differently is a [`Judge`]: the operators there are, how integers compare, and what messages say.
+
+use std::cmp::Ordering;
+use std::ops::Deref;
+
+use box_sys::{Kind, Stat, meta};
+
+/// Parentheses nest no deeper, as each level takes some of the machine's stack.
+const MAX_DEPTH: u32 = 200;
+
+/// What is wrong with an expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// Two words of which the first is no operator.
+    NotUnary { operator: Vec<u8>, operand: Vec<u8> },
+    /// The second of three words is no operator.
+    NotBinary(Vec<u8>),
+    /// An operand is missing behind this word.
+    Missing(Vec<u8>),
+    /// This stands where a closing parenthesis should be.
+    Unclosed(Option<Vec<u8>>),
+    /// The expression ends before this word.
+    Extra(Vec<u8>),
+    /// This is no integer.
+    Integer(Vec<u8>),
+    /// More than 200 parentheses in one another.
+    Deep,
+}
+
+/// An operator between two operands.
+#[derive(Clone, Copy, Debug)]
+pub enum Binary {
+    /// The operands compare so as byte strings.
+    Text(fn(Ordering) -> bool),
+    /// They compare so as integers.
+    Number(fn(Ordering) -> bool),
+    Files(Files),
+}
+
+/// What two files have to do with one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// `-nt`: the first one is newer, or there is only the first.
+    Newer,
+    /// `-ot`: the first one is older, or there is only the second.
+    Older,
+    /// `-ef`: both are the same.
+    Same,
+}
+
+impl Binary {
+    /// The operator of this spelling.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Option<Binary> {
+        Some(match text {
+            b"=" | b"==" => Binary::Text(Ordering::is_eq),
+            b"!=" => Binary::Text(Ordering::is_ne),
+            b"<" => Binary::Text(Ordering::is_lt),
+            b">" => Binary::Text(Ordering::is_gt),
+            b"-eq" => Binary::Number(Ordering::is_eq),
+            b"-ne" => Binary::Number(Ordering::is_ne),
+            b"-lt" => Binary::Number(Ordering::is_lt),
+            b"-le" => Binary::Number(Ordering::is_le),
+            b"-gt" => Binary::Number(Ordering::is_gt),
+            b"-ge" => Binary::Number(Ordering::is_ge),
+            b"-nt" => Binary::Files(Files::Newer),
+            b"-ot" => Binary::Files(Files::Older),
+            b"-ef" => Binary::Files(Files::Same),
+            _ => return None,
+        })
+    }
+}
+
+/// Who asks for a condition's truth, and answers what the expression itself does not.
+pub trait Judge {
+    /// Why there is no answer.
+    type Error: From<Problem>;
+    /// The letters of the unary operators.
+    const UNARY: &'static [u8];
+
+    /// A unary operator other than `-n` and `-z`.
+    fn unary(&mut self, letter: u8, operand: &[u8]) -> Result<bool, Self::Error>;
+
+    /// The truth of a unary operator that, in a longer expression, does not take the word behind it.
+    fn alone(&mut self, _letter: u8, _next: &[u8]) -> Option<bool> {
+        None
+    }
+
+    /// How two operands compare as integers.
+    fn compare(&mut self, left: &[u8], right: &[u8]) -> Result<Ordering, Self::Error>;
+
+    /// `-nt`, `-ot` and `-ef`.
+    fn files(&mut self, operator: Files, left: &[u8], right: &[u8]) -> bool;
+}
+
+/// Whether the expression of these words is true.
+pub fn is_true<J: Judge, W: Deref<Target = Vec<u8>>>(
+    judge: &mut J,
+    words: &[W],
+) -> Result<bool, J::Error> {
+    let mut e = Expression { judge, words, at: 0, depth: 0 };
+    match words.len() {
+        0 => Ok(false),
+        1 => Ok(!words[0].is_empty()),
+        2 => e.two(0),
+        3 => e.three(0),
+        4 if e.is(0, b"!") => e.three(1).map(|t| !t),
+        4 if e.is(0, b"(") && e.is(3, b")") => e.two(1),
+        _ => e.whole(),
+    }
+}
+
+struct Expression<'e, J, W> {
+    judge: &'e mut J,
+    words: &'e [W],
+    at: usize,
+    depth: u32,
+}
+
+impl<'e, J: Judge, W: Deref<Target = Vec<u8>>> Expression<'e, J, W> {
+    fn word(&self, at: usize) -> Option<&'e [u8]> {
+        self.words.get(at).map(|w| w.as_slice())
+    }
+
+    fn is(&self, at: usize, text: &[u8]) -> bool {
+        self.word(at) == Some(text)
+    }
+
+    /// Takes the next word if it is this one.
+    fn take(&mut self, text: &[u8]) -> bool {
+        let is = self.is(self.at, text);
+        self.at += usize::from(is);
+        is
+    }
+
+    /// The two words from `at` on.
+    fn two(&mut self, at: usize) -> Result<bool, J::Error> {
+        let (a, b) = (&*self.words[at], &*self.words[at + 1]);
+        if a.as_slice() == b"!" {
+            return Ok(b.is_empty());
+        }
+        match self.letter(a) {
+            Some(letter) => self.unary(letter, b),
+            None => Err(Problem::NotUnary { operator: a.clone(), operand: b.clone() }.into()),
+        }
+    }
+
+    /// The three words from `at` on.
+    fn three(&mut self, at: usize) -> Result<bool, J::Error> {
+        let (a, op, b) = (&*self.words[at], &*self.words[at + 1], &*self.words[at + 2]);
+        if let Some(op) = Binary::parse(op) {
+            return self.binary(a, op, b);
+        }
+        match (a.as_slice(), op.as_slice(), b.as_slice()) {
+            (_, b"-a", _) => Ok(!a.is_empty() && !b.is_empty()),
+            (_, b"-o", _) => Ok(!a.is_empty() || !b.is_empty()),
+            (b"!", ..) => self.two(at + 1).map(|t| !t),
+            (b"(", _, b")") => Ok(!op.is_empty()),
+            _ => Err(Problem::NotBinary(op.clone()).into()),
+        }
+    }
+
+    fn whole(&mut self) -> Result<bool, J::Error> {
+        let truth = self.or()?;
+        match self.word(self.at) {
+            None => Ok(truth),
+            Some(extra) => Err(Problem::Extra(extra.to_vec()).into()),
+        }
+    }
+
+    fn or(&mut self) -> Result<bool, J::Error> {
+        let mut truth = self.and()?;
+        while self.take(b"-o") {
+            truth |= self.and()?;
+        }
+        Ok(truth)
+    }
+
+    fn and(&mut self) -> Result<bool, J::Error> {
+        let mut truth = self.term()?;
+        while self.take(b"-a") {
+            truth &= self.term()?;
+        }
+        Ok(truth)
+    }
+
+    fn term(&mut self) -> Result<bool, J::Error> {
+        let mut negated = false;
+        while self.take(b"!") {
+            negated = !negated;
+        }
+        Ok(self.primary()? != negated)
+    }
+
+    fn primary(&mut self) -> Result<bool, J::Error> {
+        let Some(first) = self.word(self.at) else {
+            let last = self.words.last().map(|last| last.to_vec());
+            return Err(Problem::Missing(last.unwrap_or_default()).into());
+        };
+        self.at += 1;
+        if first == b"(" {
+            return self.group();
+        }
+        if let (Some(op), Some(right)) = (self.word(self.at), self.word(self.at + 1))
+            && let Some(op) = Binary::parse(op)
+        {
+            self.at += 2;
+            return self.binary(first, op, right);
+        }
+        if let (Some(letter), Some(operand)) = (self.letter(first), self.word(self.at)) {
+            if let Some(truth) = self.judge.alone(letter, operand) {
+                return Ok(truth);
+            }
+            self.at += 1;
+            return self.unary(letter, operand);
+        }
+        Ok(!first.is_empty())
+    }
+
+    /// What stands in parentheses, from behind the first one on.
+    fn group(&mut self) -> Result<bool, J::Error> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(Problem::Deep.into());
+        }
+        let truth = self.or()?;
+        self.depth -= 1;
+        if !self.take(b")") {
+            return Err(Problem::Unclosed(self.word(self.at).map(<[u8]>::to_vec)).into());
+        }
+        Ok(truth)
+    }
+
+    /// The letter of a unary operator.
+    fn letter(&self, word: &[u8]) -> Option<u8> {
+        match word {
+            [b'-', letter] if J::UNARY.contains(letter) => Some(*letter),
+            _ => None,
+        }
+    }
+
+    fn unary(&mut self, letter: u8, operand: &[u8]) -> Result<bool, J::Error> {
+        match letter {
+            b'n' => Ok(!operand.is_empty()),
+            b'z' => Ok(operand.is_empty()),
+            _ => self.judge.unary(letter, operand),
+        }
+    }
+
+    fn binary(&mut self, left: &[u8], op: Binary, right: &[u8]) -> Result<bool, J::Error> {
+        match op {
+            Binary::Text(holds) => Ok(holds(left.cmp(right))),
+            Binary::Number(holds) => self.judge.compare(left, right).map(holds),
+            Binary::Files(op) => Ok(self.judge.files(op, left, right)),
+        }
+    }
+}
+
+/// Whether a unary operator holds for the file of this status, for `-h` and `-L` that of the link itself. `None` if
+/// there is no such operator on files.
+#[must_use]
+pub fn file(letter: u8, stat: &Stat) -> Option<bool> {
+    Some(match letter {
+        b'a' | b'e' => true,
+        b'b' => stat.kind == Kind::BlockDevice,
+        b'c' => stat.kind == Kind::CharDevice,
+        b'd' => stat.kind == Kind::Dir,
+        b'f' => stat.kind == Kind::File,
+        b'g' => stat.mode & 0o2000 != 0,
+        b'h' | b'L' => stat.kind == Kind::Symlink,
+        b'k' => stat.mode & 0o1000 != 0,
+        b'p' => stat.kind == Kind::Fifo,
+        b'r' => meta::may(stat, 4),
+        b's' => stat.size > 0,
+        b'u' => stat.mode & 0o4000 != 0,
+        b'w' => meta::may(stat, 2),
+        b'x' => meta::may(stat, 1),
+        b'G' => stat.gid == meta::ids().1,
+        b'N' => stat.mtime > stat.atime,
+        b'O' => stat.uid == meta::ids().0,
+        b'S' => stat.kind == Kind::Socket,
+        _ => return None,
+    })
+}
+
+/// Whether two files, of which one or both may not be there, are so.
+#[must_use]
+pub fn files(operator: Files, left: Option<&Stat>, right: Option<&Stat>) -> bool {
+    match (operator, left, right) {
+        (Files::Same, Some(a), Some(b)) => (a.dev, a.ino) == (b.dev, b.ino),
+        (Files::Newer, Some(a), Some(b)) => a.mtime > b.mtime,
+        (Files::Newer, Some(_), None) => true,
+        (Files::Older, Some(a), Some(b)) => a.mtime < b.mtime,
+        (Files::Older, None, Some(_)) => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Plain;
+
+    impl Judge for Plain {
+        type Error = Problem;
+        const UNARY: &'static [u8] = b"nze";
+
+        fn unary(&mut self, _: u8, operand: &[u8]) -> Result<bool, Problem> {
+            Ok(operand == b"there")
+        }
+
+        fn compare(&mut self, left: &[u8], right: &[u8]) -> Result<Ordering, Problem> {
+            let number = |text: &[u8]| {
+                let n = std::str::from_utf8(text).ok().and_then(|t| t.parse::<i32>().ok());
+                n.ok_or_else(|| Problem::Integer(text.to_vec()))
+            };
+            Ok(number(left)?.cmp(&number(right)?))
+        }
+
+        fn files(&mut self, operator: Files, left: &[u8], right: &[u8]) -> bool {
+            operator == Files::Same && left == right
+        }
+    }
+
+    fn truth(text: &str) -> Result<bool, Problem> {
+        let words: Vec<Vec<u8>> = text.split_whitespace().map(|w| w.as_bytes().to_vec()).collect();
+        is_true(&mut Plain, &words.iter().collect::<Vec<_>>())
+    }
+
+    /// Values: `test` of bash 5.2 and of GNU coreutils 9.1, which agree on all of these.
+    #[test]
+    fn truths() {
+        for (text, expected) in [
+            ("", false),
+            ("a", true),
+            ("-n", true),
+            ("! a", false),
+            ("-n a", true),
+            ("-z a", false),
+            ("-e there", true),
+            ("-e not", false),
+            ("a = a", true),
+            ("a == b", false),
+            ("a != b", true),
+            ("9 -lt 10", true),
+            ("9 -ge 10", false),
+            ("x -ef x", true),
+            ("( a )", true),
+            ("( -n a )", true),
+            ("! -n a", false),
+            ("! ! ! a", false),
+            ("-e = -e -a x", true),
+            ("! a -o b -o c", true),
+            ("! ( a )", false),
+            ("( ! a ) -o b", true),
+            ("1 -lt 2 -a b", true),
+            ("a -o b -a ! c", true),
+        ] {
+            assert_eq!(truth(text), Ok(expected), "{text}");
+        }
+    }
+
+    /// All of these have status 2 in both; which mistake it is, their messages say.
+    #[test]
+    fn mistakes() {
+        let bytes = |text: &str| text.as_bytes().to_vec();
+        for (text, expected) in [
+            ("a b", Problem::NotUnary { operator: bytes("a"), operand: bytes("b") }),
+            ("a ? b", Problem::NotBinary(bytes("?"))),
+            ("a -a b -a", Problem::Missing(bytes("-a"))),
+            ("a -a b -a !", Problem::Missing(bytes("!"))),
+            ("a -a ( b", Problem::Unclosed(None)),
+            ("( ( a b )", Problem::Unclosed(Some(bytes("b")))),
+            ("( = ( -a x", Problem::Unclosed(Some(bytes("(")))),
+            ("a = b c", Problem::Extra(bytes("c"))),
+            ("! = x -a y", Problem::Extra(bytes("x"))),
+            ("1 -eq x", Problem::Integer(bytes("x"))),
+        ] {
+            assert_eq!(truth(text), Err(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn parentheses_are_bounded() {
+        let nested = |n: usize| "( ".repeat(n) + "a -o b" + &" )".repeat(n);
+        assert_eq!(truth(&nested(200)), Ok(true));
+        assert_eq!(truth(&nested(100_000)), Err(Problem::Deep));
+        assert_eq!(truth(&("! ".repeat(100_000) + "a -o b")), Ok(true));
+    }
+}

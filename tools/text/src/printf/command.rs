@@ -1,0 +1,486 @@
+//! The command `printf` (POSIX XCU printf): a format that is used again while there are arguments.
+//!
+//! The shell's builtin and the applet of coreutils are this walk over the format. Where bash and GNU differ, they answer
+//! differently as a [`Host`]: which escapes and conversions there are, what a message says, and whether it is the end.
+
+use std::ops::ControlFlow::{self, Break, Continue};
+use std::ops::Deref;
+
+use super::{Count, LongDouble, Spec, float, long_double, parse, signed, string, unsigned};
+use crate::escape::{Dialect, Warning, decode};
+use crate::number::{strtod, strtoi, utf8_len};
+
+/// The largest width and precision. More would only use up memory.
+pub const MAX_WIDTH: usize = 1 << 26;
+
+/// What is wrong, for a message.
+#[derive(Debug)]
+pub enum Problem<'p> {
+    /// An argument of which only the first `used` bytes are a number, or one out of `range`.
+    Number {
+        text: &'p [u8],
+        used: usize,
+        range: bool,
+    },
+    /// More text behind the character of `'c`.
+    Ignored(&'p [u8]),
+    Escape(Warning),
+    /// The `text` behind a percent sign is no conversion: not with this letter, or it ends before one.
+    Conversion {
+        text: &'p [u8],
+        letter: Option<u8>,
+    },
+    /// A time format's closing parenthesis is followed by this instead of `T`.
+    Time(Option<u8>),
+    /// The argument of a `*`, beyond C's `int`.
+    Count {
+        what: &'static str,
+        n: i64,
+    },
+    /// A width or precision beyond [`MAX_WIDTH`] in the conversion `text`.
+    Width(&'p [u8]),
+    /// The format uses no arguments, and there are some: this is the first.
+    Excess(&'p [u8]),
+}
+
+/// What comes after a [`Problem`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// It goes on, and nothing has failed.
+    Warned,
+    /// It goes on, but the command has failed.
+    Failed,
+    /// The command has failed and ends.
+    Ends,
+}
+
+/// What bash and GNU answer differently. `out` is what is printed and not yet written: a message that must come
+/// behind it takes it from there.
+pub trait Host {
+    /// The escapes of the format.
+    const ESCAPES: Dialect;
+    /// What begins the conversions that C has not: `q`, and bash's `Q`, `(` and `n`.
+    const OWN: &'static [u8];
+
+    /// Says what is wrong.
+    fn complain(&mut self, out: &mut Vec<u8>, problem: Problem<'_>) -> After;
+
+    /// The format was used once and will be again.
+    fn passed(&mut self, out: &mut Vec<u8>) -> ControlFlow<()>;
+
+    /// An argument as shell input, for `%q` and `%Q`.
+    fn quoted(&self, text: &[u8]) -> Vec<u8>;
+
+    /// Whether floating point is C's `double`, as POSIX has it, instead of `long double`.
+    fn has_doubles(&self) -> bool {
+        false
+    }
+
+    /// A time for `%(format)T`; without an argument it is now.
+    fn time(&mut self, _format: &[u8], _seconds: Option<i64>) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Gives a variable the number of bytes so far, for `%n`.
+    fn count(&mut self, _out: &mut Vec<u8>, _name: &[u8]) -> After {
+        After::Ends
+    }
+}
+
+/// Prints. What is left to write, and whether the command has failed.
+pub fn run<H: Host, A: Deref<Target = Vec<u8>>>(
+    host: &mut H,
+    format: &[u8],
+    args: &[A],
+) -> (Vec<u8>, bool) {
+    let mut p = Printer { host, args, next: 0, out: Vec::new(), failed: false };
+    loop {
+        let before = p.next;
+        if p.pass(format).is_break() || p.next >= args.len() {
+            break;
+        }
+        if p.next == before {
+            let _ = p.complain(Problem::Excess(&args[before]));
+            break;
+        }
+        if p.host.passed(&mut p.out).is_break() {
+            break;
+        }
+    }
+    (p.out, p.failed)
+}
+
+struct Printer<'p, H, A> {
+    host: &'p mut H,
+    args: &'p [A],
+    next: usize,
+    out: Vec<u8>,
+    failed: bool,
+}
+
+impl<'p, H: Host, A: Deref<Target = Vec<u8>>> Printer<'p, H, A> {
+    fn complain(&mut self, problem: Problem<'_>) -> ControlFlow<()> {
+        let after = self.host.complain(&mut self.out, problem);
+        self.after(after)
+    }
+
+    fn after(&mut self, after: After) -> ControlFlow<()> {
+        self.failed |= after != After::Warned;
+        if after == After::Ends { Break(()) } else { Continue(()) }
+    }
+
+    /// `\c` ends the command, successfully whatever was before.
+    fn stop(&mut self) -> ControlFlow<()> {
+        self.failed = false;
+        Break(())
+    }
+
+    fn arg(&mut self) -> Option<&'p [u8]> {
+        let arg = self.args.get(self.next)?;
+        self.next += 1;
+        Some(arg)
+    }
+
+    /// The whole format once.
+    fn pass(&mut self, format: &[u8]) -> ControlFlow<()> {
+        let mut rest = format;
+        while let Some(at) = memchr::memchr2(b'%', b'\\', rest) {
+            self.out.extend_from_slice(&rest[..at]);
+            rest = &rest[at..];
+            if rest[0] == b'\\' {
+                // A backslash right before a percent sign escapes nothing.
+                let end = memchr::memchr(b'%', rest).unwrap_or(rest.len());
+                self.escapes(&rest[..end])?;
+                rest = &rest[end..];
+            } else if rest.get(1) == Some(&b'%') {
+                self.out.push(b'%');
+                rest = &rest[2..];
+            } else {
+                let used = self.conversion(&rest[1..])?;
+                rest = &rest[1 + used..];
+            }
+        }
+        self.out.extend_from_slice(rest);
+        Continue(())
+    }
+
+    fn escapes(&mut self, text: &[u8]) -> ControlFlow<()> {
+        let whole = decode(text, H::ESCAPES);
+        if whole.warnings.is_empty() {
+            self.out.extend_from_slice(&whole.bytes);
+            return if whole.stop { self.stop() } else { Continue(()) };
+        }
+        // One at a time, so that each message comes behind what is printed before its escape.
+        let mut rest = text;
+        while !rest.is_empty() {
+            let from = if rest[0] == b'\\' { 2.min(rest.len()) } else { 0 };
+            let next = memchr::memchr(b'\\', &rest[from..]).map_or(rest.len(), |at| from + at);
+            let one = decode(&rest[..next], H::ESCAPES);
+            for warning in one.warnings {
+                self.complain(Problem::Escape(warning))?;
+            }
+            self.out.extend_from_slice(&one.bytes);
+            if one.stop {
+                return self.stop();
+            }
+            rest = &rest[next..];
+        }
+        Continue(())
+    }
+
+    /// A conversion, given what follows its percent sign; how much of that it is.
+    fn conversion(&mut self, text: &[u8]) -> ControlFlow<(), usize> {
+        let conversion = match read(text, H::OWN) {
+            Ok(conversion) => conversion,
+            Err(problem) => {
+                self.complain(problem)?;
+                // Where that is not the end, the percent sign is text.
+                self.out.push(b'%');
+                return Continue(0);
+            }
+        };
+        let Conversion { mut spec, long, letter, time, len, .. } = conversion;
+        if conversion.star_width {
+            let n = self.star("field width", i64::from(i32::MIN))?;
+            spec.set_width(n);
+        }
+        if conversion.star_precision {
+            let n = self.star("precision", i64::MIN)?;
+            spec.set_precision(n);
+        }
+        if spec.width > MAX_WIDTH || spec.precision.is_some_and(|p| p > MAX_WIDTH) {
+            self.complain(Problem::Width(&text[..len]))?;
+            (spec.width, spec.precision) = (0, None);
+        }
+        let own = H::OWN.contains(&letter);
+        match letter {
+            b'd' | b'i' => {
+                let n = self.signed()?;
+                signed(&mut self.out, &spec, n);
+            }
+            b'u' | b'o' | b'x' | b'X' => {
+                let read = |text: &[u8]| {
+                    let n = strtoi(text, 0);
+                    let (value, range) = n.unsigned();
+                    (value, n.len, range)
+                };
+                let n = self.number(read, |code| code as u64)?;
+                unsigned(&mut self.out, &spec, letter, n);
+            }
+            b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
+                if self.host.has_doubles() && !long {
+                    let n = self.number(double, |code| code as f64)?;
+                    float(&mut self.out, &spec, letter, n);
+                } else {
+                    let n = self.number(LongDouble::parse, LongDouble::from_i64)?;
+                    long_double(&mut self.out, &spec, letter, &n);
+                }
+            }
+            b's' | b'c' | b'b' => self.text(letter, spec)?,
+            b'q' | b'Q' if own => self.text(letter, spec)?,
+            b'(' if own => {
+                let given = self.next < self.args.len();
+                let seconds = if given { Some(self.signed()?) } else { None };
+                let text = self.host.time(time, seconds);
+                string(&mut self.out, &spec, &text);
+            }
+            b'n' if own => {
+                if let Some(name) = self.arg().filter(|name| !name.is_empty()) {
+                    let after = self.host.count(&mut self.out, name);
+                    self.after(after)?;
+                }
+            }
+            _ => {
+                self.complain(Problem::Conversion { text: &text[..len], letter: Some(letter) })?;
+            }
+        }
+        Continue(len)
+    }
+
+    /// The argument of a `*`, which should be at least `least` and C's `int`.
+    fn star(&mut self, what: &'static str, least: i64) -> ControlFlow<(), i64> {
+        let n = self.signed()?;
+        if n < least || n > i64::from(i32::MAX) {
+            self.complain(Problem::Count { what, n })?;
+        }
+        Continue(n)
+    }
+
+    fn signed(&mut self) -> ControlFlow<(), i64> {
+        let read = |text: &[u8]| {
+            let n = strtoi(text, 0);
+            let (value, range) = n.signed();
+            (value, n.len, range)
+        };
+        self.number(read, |code| code)
+    }
+
+    /// The next argument as a number. `read` gives the number, how many bytes it has, and whether it is out of range;
+    /// `of` makes one of a character's code, and the zero of an argument that is not there.
+    fn number<T>(
+        &mut self,
+        read: impl Fn(&[u8]) -> (T, usize, bool),
+        of: impl Fn(i64) -> T,
+    ) -> ControlFlow<(), T> {
+        let Some(text) = self.arg() else { return Continue(of(0)) };
+        if let Some((code, behind)) = code(text) {
+            if !behind.is_empty() {
+                self.complain(Problem::Ignored(behind))?;
+            }
+            return Continue(of(code));
+        }
+        let (value, used, range) = read(text);
+        if used < text.len() || range {
+            self.complain(Problem::Number { text, used, range })?;
+        }
+        Continue(value)
+    }
+
+    /// `%s`, `%c`, `%b`, `%q` and `%Q`
+    fn text(&mut self, letter: u8, spec: Spec) -> ControlFlow<()> {
+        let text = self.arg().unwrap_or_default();
+        let whole = Spec { precision: None, ..spec };
+        match letter {
+            // Of an empty argument it is the NUL at its end.
+            b'c' => string(&mut self.out, &whole, &[text.first().copied().unwrap_or(0)]),
+            b'b' => {
+                let decoded = decode(text, Dialect::PrintfB);
+                for warning in decoded.warnings {
+                    self.complain(Problem::Escape(warning))?;
+                }
+                string(&mut self.out, &spec, &decoded.bytes);
+                if decoded.stop {
+                    return self.stop();
+                }
+            }
+            b'q' => string(&mut self.out, &spec, &self.host.quoted(text)),
+            b'Q' => {
+                let cut = spec.precision.unwrap_or(text.len()).min(text.len());
+                string(&mut self.out, &whole, &self.host.quoted(&text[..cut]));
+            }
+            _ => string(&mut self.out, &spec, text),
+        }
+        Continue(())
+    }
+}
+
+/// A conversion of the format: what C has, or one of [`Host::OWN`].
+struct Conversion<'f> {
+    spec: Spec,
+    star_width: bool,
+    star_precision: bool,
+    /// The modifier `L`.
+    long: bool,
+    /// What ends it, but `(` for `%(...)T`.
+    letter: u8,
+    /// The format of a time.
+    time: &'f [u8],
+    len: usize,
+}
+
+/// Reads a conversion behind its percent sign.
+fn read<'f>(text: &'f [u8], own: &[u8]) -> Result<Conversion<'f>, Problem<'f>> {
+    let head = text.iter().take_while(|c| b"-+ #'0123456789.*".contains(c)).count();
+    let behind = text.get(head + 1..).unwrap_or_default();
+    // These are modifiers or nothing to C.
+    let own = match text.get(head).filter(|letter| own.contains(letter)) {
+        Some(b'(') => {
+            let time = time_format(behind).map_err(Problem::Time)?;
+            Some((b'(', head + time.len() + 3, time))
+        }
+        Some(letter @ (b'q' | b'Q')) => Some((*letter, head + 1, [].as_slice())),
+        _ => None,
+    };
+    let parsed = match own {
+        Some(_) => parse(&[&text[..head], b"s"].concat()),
+        None => parse(text),
+    };
+    let Some(d) = parsed else { return Err(Problem::Conversion { text, letter: None }) };
+    // Neither has `%1$s`.
+    let letter = if d.position.is_some() { b'$' } else { d.conversion };
+    let long = text.get(head..d.len).is_some_and(|modifiers| modifiers.contains(&b'L'));
+    let (letter, len, time) = own.unwrap_or((letter, d.len, &[]));
+    let star = |count: Count| matches!(count, Count::Star(_));
+    let (star_width, star_precision) = (star(d.width), star(d.precision));
+    Ok(Conversion { spec: d.spec, star_width, star_precision, long, letter, time, len })
+}
+
+/// The format of a time, given what follows `%(`; else what stands in the place of its `T`.
+fn time_format(text: &[u8]) -> Result<&[u8], Option<u8>> {
+    let mut depth = 1;
+    for (at, c) in text.iter().enumerate() {
+        match c {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return match text.get(at + 1) {
+                Some(b'T') => Ok(&text[..at]),
+                behind => Err(behind.copied()),
+            };
+        }
+    }
+    Err(None)
+}
+
+/// `'x` and `"x` stand for the code of the character; what is behind it.
+fn code(text: &[u8]) -> Option<(i64, &[u8])> {
+    let [b'\'' | b'"', rest @ ..] = text else { return None };
+    let first = *rest.first()?;
+    let (character, behind) = rest.split_at(utf8_len(rest));
+    let decoded = std::str::from_utf8(character).ok().and_then(|c| c.chars().next());
+    Some((decoded.map_or(i64::from(first), |c| i64::from(u32::from(c))), behind))
+}
+
+/// A `double`, how many bytes it has, and whether it is too large or too small for one.
+fn double(text: &[u8]) -> (f64, usize, bool) {
+    let (value, used) = strtod(text);
+    let (exact, ..) = LongDouble::parse(text);
+    let tiny = value.abs() < f64::MIN_POSITIVE && exact != LongDouble::from_f64(value);
+    (value, used, value.is_infinite() && exact.is_finite() || tiny)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bash's conversions, and every problem as a word. Numbers go on, the rest ends.
+    struct Words(Vec<String>);
+
+    impl Host for Words {
+        const ESCAPES: Dialect = Dialect::Format;
+        const OWN: &'static [u8] = b"qQ(n";
+
+        fn complain(&mut self, _: &mut Vec<u8>, problem: Problem<'_>) -> After {
+            self.0.push(format!("{problem:?}").split([' ', '(']).next().unwrap_or("").to_owned());
+            match problem {
+                Problem::Number { .. } => After::Failed,
+                Problem::Time(_) | Problem::Ignored(_) => After::Warned,
+                _ => After::Ends,
+            }
+        }
+
+        fn passed(&mut self, _: &mut Vec<u8>) -> ControlFlow<()> {
+            Continue(())
+        }
+
+        fn quoted(&self, text: &[u8]) -> Vec<u8> {
+            crate::escape::printf_q(text)
+        }
+
+        fn time(&mut self, format: &[u8], seconds: Option<i64>) -> Vec<u8> {
+            format!("<{} {seconds:?}>", String::from_utf8_lossy(format)).into_bytes()
+        }
+    }
+
+    fn printed(format: &str, args: &[&str]) -> (String, bool, Vec<String>) {
+        let args: Vec<Vec<u8>> = args.iter().map(|a| a.as_bytes().to_vec()).collect();
+        let args: Vec<&Vec<u8>> = args.iter().collect();
+        let mut host = Words(Vec::new());
+        let (out, failed) = run(&mut host, format.as_bytes(), &args);
+        (String::from_utf8_lossy(&out).into_owned(), failed, host.0)
+    }
+
+    /// Values: `printf` of bash 5.2.
+    #[test]
+    fn prints_as_bash() {
+        for (format, args, expected) in [
+            ("%s-%d|", &["a", "1", "b"][..], "a-1|b-0|"),
+            ("%5.2s|%-4c|%04d", &["abc", "xyz", "7"], "   ab|x   |0007"),
+            ("%*d|%-*d|%.*f", &["4", "1", "3", "2", "1", "0.25"], "   1|2  |0.2"),
+            ("%d %d %d", &["'A", "\"\u{e4}", "0x1f"], "65 228 31"),
+            ("%b|", &[r"a\tb", r"c\cd"], "a\tb|c"),
+            ("%q %.3Q", &["a b", "a b c"], r"a\ b a\ b"),
+            (r"\x41\101\d%%\%%", &[], r"AA\d%\%"),
+            ("%(%Y (x))T %()T", &["5"], "<%Y (x) Some(5)> < None>"),
+            ("", &[], ""),
+        ] {
+            assert_eq!(printed(format, args).0, expected, "{format}");
+        }
+    }
+
+    #[test]
+    fn problems_are_told_in_order() {
+        for (format, args, expected, failed, problems) in [
+            ("%d,", &["1x", "2"][..], "1,2,", true, &["Number"][..]),
+            ("%d%b", &["x", r"a\c"], "0a", false, &["Number"]),
+            ("%u", &["99999999999999999999"], "18446744073709551615", true, &["Number"]),
+            ("%d", &[""], "0", false, &[]),
+            ("a%5", &[], "a", true, &["Conversion"]),
+            ("a%yb", &[], "a", true, &["Conversion"]),
+            ("%1$s", &["a"], "", true, &["Conversion"]),
+            ("%T", &["5"], "", true, &["Conversion"]),
+            ("%(a", &[], "%(a", false, &["Time"]),
+            ("%d", &["'ab"], "97", false, &["Ignored"]),
+            (r"a\xg", &[], "a", true, &["Escape"]),
+            ("%99999999999d", &["1"], "", true, &["Width"]),
+            ("%*d", &["99999999999", "1"], "", true, &["Count"]),
+            ("a", &["b"], "a", true, &["Excess"]),
+        ] {
+            let (out, has_failed, told) = printed(format, args);
+            assert_eq!((out.as_str(), has_failed), (expected, failed), "{format}");
+            assert_eq!(told, problems, "{format}");
+        }
+    }
+}
