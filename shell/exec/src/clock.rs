@@ -1,6 +1,7 @@
 //! Local times for `printf %(...)T` and prompts.
 
 use box_text::time::{Zone, strftime};
+use sh_expand::Attributes;
 
 use crate::shell::Shell;
 
@@ -24,7 +25,7 @@ impl Shell<'_> {
     /// Seconds since the epoch in a format of `strftime(3)`, in the zone of `TZ`. As in bash,
     /// `TZ` counts only where it is exported.
     pub(crate) fn strftime(&mut self, format: &[u8], seconds: i64) -> Vec<u8> {
-        let var = self.state.vars.get(b"TZ").filter(|v| v.attrs.export);
+        let var = self.state.vars.get(b"TZ").filter(|v| v.attrs.has(Attributes::EXPORT));
         let tz = var.and_then(|v| v.text());
         let zone = self.zone.get(tz.as_ref().map(|t| t.as_slice()));
         strftime::strftime(format, &zone.broken(seconds, 0))

@@ -32,13 +32,13 @@ impl Env for Shell<'_> {
     }
 
     fn nameref(&self, name: &[u8]) -> Option<Str> {
-        self.state.vars.get(name).filter(|v| v.attrs.nameref).and_then(Var::text)
+        self.state.vars.get(name).filter(|v| v.attrs.has(Attributes::NAMEREF)).and_then(Var::text)
     }
 
     #[inline]
     fn lookup(&mut self, name: &[u8]) -> Lookup {
         let Some(v) = self.state.vars.get(name) else { return Lookup::Unset };
-        if v.attrs.nameref {
+        if v.attrs.has(Attributes::NAMEREF) {
             return if v.is_set() { Lookup::Nameref } else { Lookup::Unset };
         }
         match &v.slot {
@@ -58,7 +58,7 @@ impl Env for Shell<'_> {
     fn get_int(&mut self, name: &[u8]) -> Option<i64> {
         match self.state.vars.get(name) {
             Some(Var { slot: Slot::Int(n), .. }) => Some(*n),
-            Some(Var { slot: Slot::Scalar(s), attrs, .. }) if !attrs.nameref => {
+            Some(Var { slot: Slot::Scalar(s), attrs, .. }) if !attrs.has(Attributes::NAMEREF) => {
                 sh_expand::arith::plain_integer(s)
             }
             _ => None,

@@ -1,5 +1,6 @@
 //! Subscripts: which element `a[...]` means.
 
+use crate::value::Attributes;
 use sh_syntax::ast::{Subscript, Word};
 use sh_syntax::parse::{ParseOptions, parse_arith, parse_subscript};
 
@@ -33,7 +34,7 @@ impl OwnedKey {
 
 /// Whether `name` (already resolved) is an associative array.
 pub(crate) fn is_assoc(env: &mut dyn Env, name: &[u8]) -> bool {
-    env.attributes(name).assoc
+    env.attributes(name).has(Attributes::ASSOC)
 }
 
 /// The element that a subscript of the array `name` (a base name) means: an arithmetic

@@ -4,6 +4,7 @@
 //! table, and writes copy only what they touch (`Rc::make_mut`), so appending to a
 //! string or array that nobody shares is amortised constant time.
 
+use std::ops::{BitAnd, BitOr, BitOrAssign, Sub, SubAssign};
 use std::rc::Rc;
 
 /// A byte string value.
@@ -17,62 +18,126 @@ pub enum Value {
     Assoc(Rc<crate::array::AssocArray>),
 }
 
-/// Attributes of a variable (`declare` options of the same letters).
+/// A set of attributes of a variable or function: `declare`'s options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Attributes {
-    /// `-x`
-    pub export: bool,
-    /// `-r`
-    pub readonly: bool,
-    /// `-i`
-    pub integer: bool,
-    /// `-l`
-    pub lowercase: bool,
-    /// `-u`
-    pub uppercase: bool,
-    /// `-c`
-    pub capitalize: bool,
-    /// `-n`
-    pub nameref: bool,
-    /// `-t`
-    pub trace: bool,
-    /// `-a`, also on a variable that has no value yet
-    pub indexed: bool,
-    /// `-A`, also on a variable that has no value yet
-    pub assoc: bool,
-}
+pub struct Attributes(u16);
+
+/// The letters of the attributes from the lowest bit on, in the order in which bash lists them.
+const LETTERS: &[u8; 10] = b"aAinrtxclu";
 
 impl Attributes {
-    /// The letters of `declare`'s options, in the order bash lists them.
-    pub fn letters(self) -> Vec<u8> {
-        let all = [
-            (self.indexed, b'a'),
-            (self.assoc, b'A'),
-            (self.integer, b'i'),
-            (self.nameref, b'n'),
-            (self.readonly, b'r'),
-            (self.trace, b't'),
-            (self.export, b'x'),
-            (self.capitalize, b'c'),
-            (self.lowercase, b'l'),
-            (self.uppercase, b'u'),
-        ];
-        all.iter().filter(|(set, _)| *set).map(|&(_, letter)| letter).collect()
+    /// No attributes.
+    pub const NONE: Attributes = Attributes(0);
+    /// `-a`, also on a variable that has no value yet
+    pub const INDEXED: Attributes = Attributes(1);
+    /// `-A`, also on a variable that has no value yet
+    pub const ASSOC: Attributes = Attributes(1 << 1);
+    /// `-i`
+    pub const INTEGER: Attributes = Attributes(1 << 2);
+    /// `-n`
+    pub const NAMEREF: Attributes = Attributes(1 << 3);
+    /// `-r`
+    pub const READONLY: Attributes = Attributes(1 << 4);
+    /// `-t`
+    pub const TRACE: Attributes = Attributes(1 << 5);
+    /// `-x`
+    pub const EXPORT: Attributes = Attributes(1 << 6);
+    /// `-c`
+    pub const CAPITALIZE: Attributes = Attributes(1 << 7);
+    /// `-l`
+    pub const LOWERCASE: Attributes = Attributes(1 << 8);
+    /// `-u`
+    pub const UPPERCASE: Attributes = Attributes(1 << 9);
+    /// An array of either kind.
+    pub const ARRAY: Attributes = Attributes(0b11);
+    /// What changes the case of values.
+    pub const CASES: Attributes = Attributes(0b111 << 7);
+    /// What makes another text of a value that is assigned.
+    pub const CONVERTING: Attributes = Attributes(0b111 << 7 | 1 << 2);
+    /// Those that functions can have.
+    pub const OF_FUNCTIONS: Attributes = Attributes(0b111 << 4);
+
+    /// Whether it has one of these.
+    #[inline]
+    pub const fn has(self, these: Attributes) -> bool {
+        self.0 & these.0 != 0
     }
 
-    /// The attributes of both.
-    pub fn with(self, other: Attributes) -> Attributes {
-        Attributes {
-            export: self.export || other.export,
-            readonly: self.readonly || other.readonly,
-            integer: self.integer || other.integer,
-            lowercase: self.lowercase || other.lowercase,
-            uppercase: self.uppercase || other.uppercase,
-            capitalize: self.capitalize || other.capitalize,
-            nameref: self.nameref || other.nameref,
-            trace: self.trace || other.trace,
-            indexed: self.indexed || other.indexed,
-            assoc: self.assoc || other.assoc,
-        }
+    /// Whether it has none at all.
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Adds these attributes or takes them away.
+    pub fn put(&mut self, these: Attributes, on: bool) {
+        if on { *self |= these } else { *self -= these }
+    }
+
+    /// The letters of `declare`'s options, in the order bash lists them.
+    pub fn letters(self) -> Vec<u8> {
+        let on = |bit: &usize| self.0 & 1 << bit != 0;
+        (0..LETTERS.len()).filter(on).map(|bit| LETTERS[bit]).collect()
+    }
+
+    /// The attributes of these letters; others mean nothing.
+    pub fn from_letters(letters: &[u8]) -> Attributes {
+        let bit = |letter: &u8| LETTERS.iter().position(|l| l == letter);
+        Attributes(letters.iter().filter_map(bit).fold(0, |all, bit| all | 1 << bit))
+    }
+}
+
+impl BitOr for Attributes {
+    type Output = Attributes;
+
+    fn bitor(self, other: Attributes) -> Attributes {
+        Attributes(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for Attributes {
+    fn bitor_assign(&mut self, other: Attributes) {
+        self.0 |= other.0;
+    }
+}
+
+impl BitAnd for Attributes {
+    type Output = Attributes;
+
+    fn bitand(self, other: Attributes) -> Attributes {
+        Attributes(self.0 & other.0)
+    }
+}
+
+/// The attributes but for those.
+impl Sub for Attributes {
+    type Output = Attributes;
+
+    fn sub(self, other: Attributes) -> Attributes {
+        Attributes(self.0 & !other.0)
+    }
+}
+
+impl SubAssign for Attributes {
+    fn sub_assign(&mut self, other: Attributes) {
+        self.0 &= !other.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Attributes;
+
+    #[test]
+    fn letters_are_those_of_declare() {
+        let some = Attributes::READONLY | Attributes::ASSOC | Attributes::UPPERCASE;
+        assert_eq!(some.letters(), b"Aru");
+        assert_eq!(Attributes::from_letters(b"u?rA"), some);
+        assert_eq!(Attributes::from_letters(b"tx") - Attributes::TRACE, Attributes::EXPORT);
+        assert_eq!(
+            Attributes::from_letters(b"ilcu"),
+            Attributes::CONVERTING | some & Attributes::CASES
+        );
+        assert_eq!(Attributes::OF_FUNCTIONS.letters(), b"rtx");
     }
 }

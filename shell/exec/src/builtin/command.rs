@@ -6,6 +6,7 @@ use crate::command::Found;
 use crate::shell::Flow;
 use crate::state::here::Context;
 use crate::state::vars::{ScopeKind, Var};
+use sh_expand::Attributes;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let p = shell.options(call, "pVv")?;
@@ -17,10 +18,11 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         // The standard PATH for the time of the search.
         shell.state.vars.push_scope(ScopeKind::Temporary);
         let level = shell.state.vars.level();
-        let exported = shell.state.vars.get(b"PATH").is_some_and(|v| v.attrs.export);
+        let exported =
+            shell.state.vars.get(b"PATH").is_some_and(|v| v.attrs.has(Attributes::EXPORT));
         let v = shell.state.vars.declare(b"PATH", level);
         *v = Var { level, ..Var::scalar(b"/usr/local/bin:/usr/bin:/bin") };
-        v.attrs.export = exported;
+        v.attrs.put(Attributes::EXPORT, exported);
         shell.state.vars.touch_env();
     }
     let r = if p.has(b'v') || p.has(b'V') {

@@ -200,8 +200,8 @@ fn of_action(shell: &mut Shell<'_>, action: &str, word: &[u8]) -> Words {
         "disabled" => s.commands.disabled().map(bytes).collect(),
         "keyword" => type_::reserved().iter().map(|k| k.to_vec()).collect(),
         "function" => shell.function_names().iter().map(|n| n.to_vec()).collect(),
-        "export" => variables(shell, |a| a.export),
-        "arrayvar" => variables(shell, |a| a.indexed || a.assoc),
+        "export" => variables(shell, Attributes::EXPORT),
+        "arrayvar" => variables(shell, Attributes::ARRAY),
         "setopt" => SET_OPTIONS.iter().map(|(n, _)| bytes(n)).collect(),
         "shopt" => SHOPT_OPTIONS.iter().map(|(n, _)| bytes(n)).collect(),
         "signal" => {
@@ -227,11 +227,11 @@ fn first_word(text: &[u8]) -> Vec<u8> {
     text.split(u8::is_ascii_whitespace).next().unwrap_or_default().to_vec()
 }
 
-/// Variables with such attributes.
-fn variables(shell: &Shell<'_>, wanted: impl Fn(&Attributes) -> bool) -> Words {
+/// Variables with one of the attributes.
+fn variables(shell: &Shell<'_>, wanted: Attributes) -> Words {
     let vars = &shell.state.vars;
     let names = vars.sorted_names().into_iter();
-    names.filter(|n| vars.get(n).is_some_and(|v| wanted(&v.attrs))).map(|n| n.to_vec()).collect()
+    names.filter(|n| vars.get(n).is_some_and(|v| v.attrs.has(wanted))).map(|n| n.to_vec()).collect()
 }
 
 /// Everything that can be a command's name.

@@ -58,23 +58,6 @@ pub(super) enum Place {
     Visible,
 }
 
-fn set_letter(a: &mut Attributes, letter: u8) -> bool {
-    match letter {
-        b'a' => a.indexed = true,
-        b'A' => a.assoc = true,
-        b'i' => a.integer = true,
-        b'l' => a.lowercase = true,
-        b'u' => a.uppercase = true,
-        b'c' => a.capitalize = true,
-        b'n' => a.nameref = true,
-        b'r' => a.readonly = true,
-        b't' => a.trace = true,
-        b'x' => a.export = true,
-        _ => return false,
-    }
-    true
-}
-
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     let in_function = shell.state.vars.function_level().is_some();
     declare(shell, call, if in_function { Place::Local } else { Place::Top })
@@ -91,9 +74,8 @@ pub(super) fn declare(shell: &mut Shell<'_>, call: &Call<'_>, place: Place) -> F
             b'p' => print = true,
             b'f' => functions = functions.or(Some(false)),
             b'F' => functions = Some(true),
-            l => {
-                set_letter(if o.plus { &mut request.off } else { &mut request.on }, l);
-            }
+            l if o.plus => request.off |= Attributes::from_letters(&[l]),
+            l => request.on |= Attributes::from_letters(&[l]),
         }
     }
     let place = if global { Place::Global } else { place };
@@ -130,12 +112,17 @@ fn print_each(shell: &mut Shell<'_>, names: &[Str], d: Declaration<'_>) -> i32 {
 }
 
 /// `export` and `readonly`: one attribute on the visible variable.
-pub(super) fn mark(shell: &mut Shell<'_>, call: &Call<'_>, mark: fn(&mut Attributes)) -> Flow {
+pub(super) fn mark(shell: &mut Shell<'_>, call: &Call<'_>, mark: Attributes) -> Flow {
     let p = shell.options(call, "aAfnp")?;
     let mut request = Request::default();
-    mark(if p.has(b'n') { &mut request.off } else { &mut request.on });
-    request.on.indexed = p.has(b'a');
-    request.on.assoc = p.has(b'A');
+    let mut array = Attributes::default();
+    array.put(Attributes::INDEXED, p.has(b'a'));
+    array.put(Attributes::ASSOC, p.has(b'A'));
+    if p.has(b'n') {
+        (request.on, request.off) = (array, mark);
+    } else {
+        request.on = array | mark;
+    }
     let d = Declaration { command: call.name(), place: Place::Visible, request };
     if p.has(b'f') {
         return of_functions(shell, p.operands, d, Functions { names: false, print: false });
@@ -144,9 +131,7 @@ pub(super) fn mark(shell: &mut Shell<'_>, call: &Call<'_>, mark: fn(&mut Attribu
         return operands(shell, call, p.first, d);
     }
     if !(p.has(b'a') && p.has(b'A')) {
-        let mut on = Attributes { indexed: p.has(b'a'), assoc: p.has(b'A'), ..Default::default() };
-        mark(&mut on);
-        let request = Request { on, ..Request::default() };
+        let request = Request { on: array | mark, ..Request::default() };
         list(shell, Declaration { request, ..d }, false);
     }
     Ok(0)
@@ -156,7 +141,7 @@ pub(super) fn mark(shell: &mut Shell<'_>, call: &Call<'_>, mark: fn(&mut Attribu
 /// only such arrays.
 fn list(shell: &mut Shell<'_>, d: Declaration<'_>, print: bool) {
     let Declaration { command, place, request: q } = d;
-    let any = q.on != Attributes::default();
+    let any = !q.on.is_empty();
     let function = shell.state.vars.function_level();
     // To bash the options are a local variable of that name.
     if function.is_some_and(|level| shell.state.vars.has_own_options(level))
@@ -179,12 +164,9 @@ fn list(shell: &mut Shell<'_>, d: Declaration<'_>, print: bool) {
     }
     let posix = shell.state.options.has(SetOpt::Posix) && place == Place::Visible;
     let command = if posix { command } else { b"declare" };
-    let kind = match (q.on.indexed, q.on.assoc) {
-        (true, _) => Some(b'a'),
-        (_, true) => Some(b'A'),
-        _ => None,
-    };
-    let mut want = flags(Attributes { indexed: false, ..q.on }, None).split_off(1);
+    // The letter of the only one, or of the first one.
+    let kind = (q.on & Attributes::ARRAY).letters().first().copied();
+    let mut want = flags(q.on - Attributes::INDEXED, None).split_off(1);
     if kind == Some(b'A') && want.len() > 1 {
         want.retain(|c| *c != b'A');
     }
@@ -231,7 +213,7 @@ fn of_functions(shell: &mut Shell<'_>, list: &[Str], d: Declaration<'_>, how: Fu
         shell.print_functions(!how.names, on);
         return Ok(0);
     }
-    let changes = on != Attributes::default() || off != Attributes::default();
+    let changes = !(on | off).is_empty();
     let mut status = 0;
     for name in list {
         status |= i32::from(!match changes {
@@ -270,10 +252,9 @@ fn mark_function(shell: &mut Shell<'_>, name: &Str, d: Declaration<'_>) -> bool 
         }
         return false;
     };
-    f.export = (f.export || on.export) && !off.export;
-    f.readonly |= on.readonly;
-    f.trace = (f.trace || on.trace) && !off.trace;
-    if off.readonly && f.readonly {
+    f.attrs |= on & Attributes::OF_FUNCTIONS;
+    f.attrs -= off & (Attributes::EXPORT | Attributes::TRACE);
+    if (off & f.attrs).has(Attributes::READONLY) {
         shell.builtin_error(d.command, &[name, b": readonly function"]);
         return false;
     }
@@ -322,14 +303,14 @@ fn operand(
         return Ok(1);
     };
     let on = &mut d.request.on;
-    if on.indexed && on.assoc {
+    if on.has(Attributes::INDEXED) && on.has(Attributes::ASSOC) {
         let message = b": cannot convert associative to indexed array";
         shell.builtin_error(d.command, &[&target.name, message]);
         return Ok(1);
     }
     if marks && !target.value.is_some() {
         // -a and -A tell what is assigned.
-        (on.indexed, on.assoc) = (false, false);
+        *on -= Attributes::ARRAY;
     }
     match apply(shell, target, d) {
         Ok(()) => Ok(0),
@@ -361,15 +342,14 @@ fn operand_failed(shell: &mut Shell<'_>, e: ExpandError, d: Declaration<'_>) -> 
 
 /// Only one of the case attributes holds; asking for two at once gives none.
 fn set_cases(attrs: &mut Attributes, q: Request) {
-    let cases = u8::from(q.on.lowercase) + u8::from(q.on.uppercase) + u8::from(q.on.capitalize);
-    if cases > 0 {
-        attrs.lowercase = q.on.lowercase && cases == 1;
-        attrs.uppercase = q.on.uppercase && cases == 1;
-        attrs.capitalize = q.on.capitalize && cases == 1;
+    let wanted = q.on & Attributes::CASES;
+    if !wanted.is_empty() {
+        *attrs -= Attributes::CASES;
     }
-    attrs.lowercase &= !q.off.lowercase;
-    attrs.uppercase &= !q.off.uppercase;
-    attrs.capitalize &= !q.off.capitalize;
+    if wanted.letters().len() == 1 {
+        *attrs |= wanted;
+    }
+    *attrs -= q.off & Attributes::CASES;
 }
 
 /// Whether the running function has a variable of that name.

@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use sh_expand::Str;
+use sh_expand::{Attributes, Str};
 
 use super::{Call, Parsed};
 use crate::Shell;
@@ -37,7 +37,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
     if p.has(b'c') {
         for name in shell.state.vars.sorted_names() {
             if let Some(v) = shell.state.vars.get_mut(&name) {
-                v.attrs.export = false;
+                v.attrs -= Attributes::EXPORT;
             }
         }
         shell.state.vars.touch_env();

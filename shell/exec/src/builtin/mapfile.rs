@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use sh_expand::{OwnedKey, Str};
+use sh_expand::{Attributes, OwnedKey, Str};
 
 use super::opts::integer;
 use super::{Call, Parsed};
@@ -52,7 +52,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             return shell.assignment_refused(call.name(), &e);
         }
     };
-    if shell.state.vars.get(&name).is_some_and(|v| v.attrs.assoc) {
+    if shell.state.vars.get(&name).is_some_and(|v| v.attrs.has(Attributes::ASSOC)) {
         shell.builtin_error(call.name(), &[&name, b": not an indexed array"]);
         return Ok(1);
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use box_sys::events;
 use sh_expand::array::IndexedArray;
-use sh_expand::{Cause, ExpandError, Ifs, OwnedKey, Str};
+use sh_expand::{Attributes, Cause, ExpandError, Ifs, OwnedKey, Str};
 
 use super::opts::integer;
 use super::{Call, Parsed};
@@ -349,7 +349,7 @@ fn store_array(
         return Err(ExpandError::not_an_identifier(array));
     }
     let target = shell.follow(array)?.name.into_owned();
-    if shell.state.vars.get(&target).is_some_and(|v| v.attrs.assoc) {
+    if shell.state.vars.get(&target).is_some_and(|v| v.attrs.has(Attributes::ASSOC)) {
         return Err(Cause::NotIndexed(target).into());
     }
     let mut fields = IndexedArray::new();
@@ -366,7 +366,7 @@ fn store_array(
     }
     shell.check_writable(&target)?;
     let attrs = shell.state.vars.get(&target).map(|v| v.attrs).unwrap_or_default();
-    if !(attrs.integer || attrs.lowercase || attrs.uppercase || attrs.capitalize) {
+    if !attrs.has(Attributes::CONVERTING) {
         return shell.set_array(&target, fields);
     }
     // The attributes convert each element as it is assigned.

@@ -4,7 +4,8 @@ use super::Call;
 use super::declare::mark;
 use crate::Shell;
 use crate::shell::Flow;
+use sh_expand::Attributes;
 
 pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
-    mark(shell, call, |a| a.readonly = true)
+    mark(shell, call, Attributes::READONLY)
 }

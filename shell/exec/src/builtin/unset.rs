@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use sh_expand::{Cause, ExpandError, OwnedKey};
+use sh_expand::{Attributes, Cause, ExpandError, OwnedKey};
 
 use super::Call;
 use crate::Shell;
@@ -74,12 +74,12 @@ impl From<ExpandError> for Refused {
 }
 
 fn function(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8]) -> i32 {
-    if shell.state.functions.get(name).is_some_and(|f| f.readonly) {
+    if shell.state.functions.get(name).is_some_and(|f| f.attrs.has(Attributes::READONLY)) {
         shell.builtin_error(call.name(), &[name, b": cannot unset: readonly function"]);
         return 1;
     }
     if let Some(f) = Rc::make_mut(&mut shell.state.functions).remove(name)
-        && f.export
+        && f.attrs.has(Attributes::EXPORT)
     {
         shell.state.vars.touch_env();
     }
@@ -88,7 +88,9 @@ fn function(shell: &mut Shell<'_>, call: &Call<'_>, name: &[u8]) -> i32 {
 
 fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(), Refused> {
     let (name, sub) = split_reference(arg);
-    if nameref_itself && !shell.state.vars.get(name).is_some_and(|v| v.attrs.nameref) {
+    if nameref_itself
+        && !shell.state.vars.get(name).is_some_and(|v| v.attrs.has(Attributes::NAMEREF))
+    {
         return Ok(());
     }
     let target = if nameref_itself {
@@ -116,7 +118,7 @@ fn variable(shell: &mut Shell<'_>, arg: &[u8], nameref_itself: bool) -> Result<(
     }
     let sub = sub.map(|s| s.to_vec()).or_else(|| target.subscript.map(|s| s.to_vec()));
     let Some(v) = shell.state.vars.get(&base) else { return Ok(()) };
-    if v.attrs.readonly {
+    if v.attrs.has(Attributes::READONLY) {
         return Err(ExpandError::from(Cause::ReadonlyKept(base)).into());
     }
     match sub {

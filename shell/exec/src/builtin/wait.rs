@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use box_sys::Pid;
-use sh_expand::Str;
+use sh_expand::{Attributes, Str};
 
 use super::Call;
 use super::opts::integer;
@@ -27,7 +27,7 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
             shell.builtin_error(call.name(), &[b"`", v, b"': not a valid identifier"]);
             return Ok(1);
         }
-        if shell.state.vars.get(base).is_some_and(|v| v.attrs.readonly) {
+        if shell.state.vars.get(base).is_some_and(|v| v.attrs.has(Attributes::READONLY)) {
             shell.builtin_error(call.name(), &[base, b": cannot unset: readonly variable"]);
             return Ok(1);
         }

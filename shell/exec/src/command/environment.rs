@@ -1,5 +1,6 @@
 //! The environment that children get.
 
+use sh_expand::Attributes;
 use std::rc::Rc;
 
 use crate::Shell;
@@ -38,7 +39,7 @@ impl Shell<'_> {
         let mut env: Vec<(Vec<u8>, Vec<u8>)> = self.child_env.others.to_vec();
         let mut dynamic = Vec::new();
         for (name, v) in self.state.vars.iter() {
-            if !v.attrs.export || v.attrs.indexed || v.attrs.assoc {
+            if !v.attrs.has(Attributes::EXPORT) || v.attrs.has(Attributes::ARRAY) {
                 continue;
             }
             match v {
@@ -56,7 +57,9 @@ impl Shell<'_> {
                 env.push((name.to_vec(), t.to_vec()));
             }
         }
-        for (name, f) in self.state.functions.iter().filter(|(_, f)| f.export) {
+        for (name, f) in
+            self.state.functions.iter().filter(|(_, f)| f.attrs.has(Attributes::EXPORT))
+        {
             let Ok(function) = f.function.get() else { continue };
             let value = sh_syntax::print::exported_function(function);
             env.push(([b"BASH_FUNC_", name.as_ref(), b"%%"].concat(), value));

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use sh_expand::Str;
+use sh_expand::{Attributes, Str};
 
 use crate::Shell;
 use crate::shell::{Flow, Unwind};
@@ -94,7 +94,7 @@ impl Shell<'_> {
     /// with `errtrace`.
     fn traps_in(&self, def: &FunctionDef) -> TrapSet {
         let options = &self.state.options;
-        let traced = def.trace || options.has(SetOpt::FuncTrace);
+        let traced = def.attrs.has(Attributes::TRACE) || options.has(SetOpt::FuncTrace);
         // Nor does RETURN reach what the DEBUG trap calls.
         let returns = traced && !self.state.here.running.has(Trap::Debug);
         TrapSet::default()

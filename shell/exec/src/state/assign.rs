@@ -67,13 +67,13 @@ impl Shell<'_> {
     /// Follows namerefs from `name`.
     pub fn follow<'n>(&self, name: &'n [u8]) -> Result<Target<'n>> {
         match self.state.vars.get(name) {
-            Some(v) if v.attrs.nameref => {}
+            Some(v) if v.attrs.has(Attributes::NAMEREF) => {}
             _ => return Ok(Target { name: Cow::Borrowed(name), subscript: None }),
         }
         let mut at: Vec<u8> = name.to_vec();
         for _ in 0..MAX_NAMEREFS {
             let next = match self.state.vars.get(&at) {
-                Some(v) if v.attrs.nameref => v.text(),
+                Some(v) if v.attrs.has(Attributes::NAMEREF) => v.text(),
                 _ => return Ok(Target { name: Cow::Owned(at), subscript: None }),
             };
             let Some(next) = next.filter(|n| !n.is_empty()) else {
@@ -101,7 +101,7 @@ impl Shell<'_> {
 
     pub(crate) fn check_writable(&self, name: &[u8]) -> Result<()> {
         match self.state.vars.get(name) {
-            Some(v) if v.attrs.readonly => Err(readonly(name)),
+            Some(v) if v.attrs.has(Attributes::READONLY) => Err(readonly(name)),
             _ => Ok(()),
         }
     }
@@ -114,17 +114,18 @@ impl Shell<'_> {
 
     /// The value as the attributes make it.
     pub(crate) fn converted(&mut self, attrs: Attributes, value: Str) -> Result<Str> {
-        if attrs.integer {
+        if attrs.has(Attributes::INTEGER) {
             let n = sh_expand::arith::eval_text(self, &value)?;
             return Ok(Rc::new(decimal(n)));
         }
-        if !(attrs.lowercase || attrs.uppercase || attrs.capitalize) {
+        let (first, rest) = if attrs.has(Attributes::LOWERCASE) {
+            (None, CaseKind::Lower)
+        } else if attrs.has(Attributes::UPPERCASE) {
+            (None, CaseKind::Upper)
+        } else if attrs.has(Attributes::CAPITALIZE) {
+            (Some(CaseKind::Upper), CaseKind::Lower)
+        } else {
             return Ok(value);
-        }
-        let (first, rest) = match (attrs.lowercase, attrs.uppercase) {
-            (true, _) => (None, CaseKind::Lower),
-            (_, true) => (None, CaseKind::Upper),
-            _ => (Some(CaseKind::Upper), CaseKind::Lower),
         };
         let utf8 = !self.state.options.expand().c_locale;
         Ok(sh_expand::in_case(&value, first, rest, utf8))
@@ -157,15 +158,15 @@ impl Shell<'_> {
         // The common case in one probe: an existing plain scalar.
         if let Some(v) = self.state.vars.get(name) {
             let a = v.attrs;
-            if a.readonly {
+            if a.has(Attributes::READONLY) {
                 return Err(readonly(name));
             }
             if let Slot::Dynamic(d) = v.slot {
                 return self.set_dynamic(name, d, &value);
             }
-            let begins = a.integer && !a.nameref && !v.is_set();
+            let begins = a.has(Attributes::INTEGER) && !a.has(Attributes::NAMEREF) && !v.is_set();
             let array = v.is_array();
-            let value = match a.nameref {
+            let value = match a.has(Attributes::NAMEREF) {
                 true => value,
                 false if begins && array => {
                     // The array is there even if the value is no number.
@@ -176,8 +177,8 @@ impl Shell<'_> {
                 false => self.converted(a, value)?,
             };
             let Some(v) = self.state.vars.get_mut(name) else { return Ok(()) };
-            if a.indexed || a.assoc {
-                make_array(v, a.assoc);
+            if a.has(Attributes::ARRAY) {
+                make_array(v, a.has(Attributes::ASSOC));
             }
             match &mut v.slot {
                 Slot::Indexed(array) => Rc::make_mut(array).set(0, value),
@@ -185,16 +186,16 @@ impl Shell<'_> {
                 slot => *slot = Slot::Scalar(value),
             }
             if allexport {
-                v.attrs.export = true;
+                v.attrs |= Attributes::EXPORT;
             }
-            if a.export || allexport {
+            if a.has(Attributes::EXPORT) || allexport {
                 self.state.vars.touch_env();
             }
         } else {
             let v = self.state.vars.entry(name);
             v.slot = Slot::Scalar(value);
             if allexport {
-                v.attrs.export = true;
+                v.attrs |= Attributes::EXPORT;
                 self.state.vars.touch_env();
             }
         }
@@ -219,11 +220,8 @@ impl Shell<'_> {
     #[inline]
     pub fn set_number(&mut self, name: &[u8], value: i64) -> Result<bool> {
         let Some(v) = self.state.vars.get(name) else { return Ok(false) };
-        let a = v.attrs;
-        if a.readonly || a.nameref || a.export || a.indexed || a.assoc {
-            return Ok(false);
-        }
-        if a.lowercase || a.uppercase || a.capitalize {
+        // `-i` changes nothing of a number, and `-t` nothing of a variable.
+        if !(v.attrs - Attributes::INTEGER - Attributes::TRACE).is_empty() {
             return Ok(false);
         }
         if !matches!(v.slot, Slot::Int(_) | Slot::Scalar(_)) || is_special(name) {
@@ -242,7 +240,7 @@ impl Shell<'_> {
     pub fn append_scalar(&mut self, name: &[u8], value: Str) -> Result<()> {
         let Some(v) = self.state.vars.get(name) else { return self.set_scalar(name, value) };
         let a = v.attrs;
-        if a.readonly {
+        if a.has(Attributes::READONLY) {
             return Err(readonly(name));
         }
         if matches!(v.slot, Slot::Dynamic(_)) {
@@ -250,13 +248,13 @@ impl Shell<'_> {
             text.extend_from_slice(&value);
             return self.set_scalar(name, Rc::new(text));
         }
-        if a.integer {
+        if a.has(Attributes::INTEGER) {
             let old = v.text().unwrap_or_default();
             let old = sh_expand::arith::eval_text(self, &old)?;
             let add = sh_expand::arith::eval_text(self, &value)?;
             return self.set_scalar(name, Rc::new(decimal(old.wrapping_add(add))));
         }
-        if a.lowercase || a.uppercase || a.capitalize || v.is_array() || !v.is_set() {
+        if a.has(Attributes::CASES) || v.is_array() || !v.is_set() {
             let mut text = v.text().map(|t| t.to_vec()).unwrap_or_default();
             text.extend_from_slice(&value);
             return self.set_scalar(name, Rc::new(text));
@@ -277,8 +275,8 @@ impl Shell<'_> {
             Slot::Scalar(s) => Rc::make_mut(s).extend_from_slice(&value),
             _ => {}
         }
-        v.attrs.export |= allexport;
-        if a.export || allexport {
+        v.attrs.put(Attributes::EXPORT, a.has(Attributes::EXPORT) || allexport);
+        if a.has(Attributes::EXPORT) || allexport {
             self.state.vars.touch_env();
         }
         self.after_set(name);
@@ -294,7 +292,7 @@ impl Shell<'_> {
         value: Str,
     ) -> Result<()> {
         let attrs = self.state.vars.get(name).map(|v| v.attrs).unwrap_or_default();
-        if attrs.nameref {
+        if attrs.has(Attributes::NAMEREF) {
             // One that leads nowhere yet.
             return Err(ExpandError::not_an_identifier(b""));
         }
@@ -309,12 +307,12 @@ impl Shell<'_> {
         let old = if append { self.element_text(name, key) } else { None };
         let value = match old {
             None => self.converted(attrs, value)?,
-            Some(old) if attrs.integer => {
+            Some(old) if attrs.has(Attributes::INTEGER) => {
                 let a = sh_expand::arith::eval_text(self, &old)?;
                 let b = sh_expand::arith::eval_text(self, &value)?;
                 Rc::new(decimal(a.wrapping_add(b)))
             }
-            Some(old) if attrs.lowercase || attrs.uppercase || attrs.capitalize => {
+            Some(old) if attrs.has(Attributes::CASES) => {
                 self.converted(attrs, Rc::new([old.as_slice(), &value].concat()))?
             }
             Some(_) => return self.append_element(name, key, &value),
@@ -410,9 +408,11 @@ impl Shell<'_> {
                     return Err(Cause::NotAnIdentifier(written).into());
                 }
                 let name = target.name.into_owned();
-                if let Some(v) = self.state.vars.get_mut(&name).filter(|v| v.attrs.nameref) {
+                if let Some(v) =
+                    self.state.vars.get_mut(&name).filter(|v| v.attrs.has(Attributes::NAMEREF))
+                {
                     // bash warns and takes the attribute away.
-                    v.attrs.nameref = false;
+                    v.attrs -= Attributes::NAMEREF;
                     v.slot = Slot::Unset;
                     self.error(&[b"warning: ", &name, b": removing nameref attribute"]);
                 }
@@ -436,7 +436,9 @@ impl Shell<'_> {
         value: Str,
     ) -> Result<()> {
         // No nameref: nothing to copy.
-        if subscript.is_none() && self.state.vars.get(name).is_none_or(|v| !v.attrs.nameref) {
+        if subscript.is_none()
+            && self.state.vars.get(name).is_none_or(|v| !v.attrs.has(Attributes::NAMEREF))
+        {
             return self.put_text(name, append, value);
         }
         let target = self.follow(name)?;
@@ -470,7 +472,8 @@ impl Shell<'_> {
             }
             (None, None) => {
                 // A reference without target takes one.
-                let takes = self.state.vars.get(&base).is_some_and(|v| v.attrs.nameref);
+                let takes =
+                    self.state.vars.get(&base).is_some_and(|v| v.attrs.has(Attributes::NAMEREF));
                 if takes && !is_name(split_reference(&value).0) {
                     return Err(ExpandError::not_an_identifier(&value));
                 }
@@ -510,7 +513,7 @@ impl Shell<'_> {
     pub fn set_array(&mut self, name: &[u8], array: IndexedArray) -> Result<()> {
         self.check_writable(name)?;
         let v = self.state.vars.entry(name);
-        v.attrs.indexed = true;
+        v.attrs |= Attributes::INDEXED;
         v.slot = Slot::Indexed(Rc::new(array));
         Ok(())
     }
@@ -631,7 +634,7 @@ pub(crate) fn bracketed(subscript: &[u8]) -> Vec<u8> {
 
 /// Turns a scalar into an array of one element.
 pub(crate) fn make_array(v: &mut Var, assoc: bool) {
-    let assoc = assoc || v.attrs.assoc;
+    let assoc = assoc || v.attrs.has(Attributes::ASSOC);
     match &v.slot {
         Slot::Indexed(_) | Slot::Assoc(_) | Slot::Dynamic(_) => return,
         _ => {}
@@ -641,11 +644,11 @@ pub(crate) fn make_array(v: &mut Var, assoc: bool) {
         if let Some(t) = v.text() {
             a.set(b"0", t);
         }
-        v.attrs.assoc = true;
+        v.attrs |= Attributes::ASSOC;
         v.slot = Slot::Assoc(Rc::new(a));
     } else {
         let a: IndexedArray = v.text().into_iter().collect();
-        v.attrs.indexed = true;
+        v.attrs |= Attributes::INDEXED;
         v.slot = Slot::Indexed(Rc::new(a));
     }
 }

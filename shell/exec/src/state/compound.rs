@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
-use sh_expand::{CompoundElement, ExpandError, OwnedKey, Reach, Str};
+use sh_expand::{Attributes, CompoundElement, ExpandError, OwnedKey, Reach, Str};
 use sh_syntax::ast::{ArrayElement, Subscript};
 
 use super::assign::Result;
@@ -82,7 +82,8 @@ impl Shell<'_> {
             (_, true) => v.text().into_iter().collect(),
         };
         let mut next = array.max_index().map_or(0, |max| max.saturating_add(1));
-        let plain = !attrs.integer && elements.iter().all(|element| element.key.is_none());
+        let plain =
+            !attrs.has(Attributes::INTEGER) && elements.iter().all(|element| element.key.is_none());
         if plain {
             // Nothing looks at the array meanwhile.
             for element in elements {
@@ -109,7 +110,7 @@ impl Shell<'_> {
 
     fn put_indexed(&mut self, name: &[u8], array: IndexedArray) {
         let v = self.state.vars.entry(name);
-        v.attrs.indexed = true;
+        v.attrs |= Attributes::INDEXED;
         v.slot = Slot::Indexed(Rc::new(array));
     }
 
@@ -150,7 +151,7 @@ impl Shell<'_> {
         let keeps =
             append && matches!(v.slot, Slot::Assoc(_)) || matches!(v.slot, Slot::Dynamic(_));
         if !keeps {
-            v.attrs.assoc = true;
+            v.attrs |= Attributes::ASSOC;
             v.slot = Slot::Assoc(Rc::new(AssocArray::new()));
         }
         for element in elements {

@@ -15,23 +15,12 @@ pub const BASH_VERSION: &str = "5.2.15(1)-release";
 /// `$MACHTYPE`
 pub const MACHTYPE: &str = "x86_64-pc-linux-gnu";
 
-const NONE: Attributes = Attributes {
-    export: false,
-    readonly: false,
-    integer: false,
-    lowercase: false,
-    uppercase: false,
-    capitalize: false,
-    nameref: false,
-    trace: false,
-    indexed: false,
-    assoc: false,
-};
-const INTEGER: Attributes = Attributes { integer: true, ..NONE };
-const READONLY: Attributes = Attributes { readonly: true, ..NONE };
-const EXPORTED: Attributes = Attributes { export: true, ..NONE };
-const INDEXED: Attributes = Attributes { indexed: true, ..NONE };
-const ASSOC: Attributes = Attributes { assoc: true, ..NONE };
+const NONE: Attributes = Attributes::NONE;
+const INTEGER: Attributes = Attributes::INTEGER;
+const READONLY: Attributes = Attributes::READONLY;
+const EXPORTED: Attributes = Attributes::EXPORT;
+const INDEXED: Attributes = Attributes::INDEXED;
+const ASSOC: Attributes = Attributes::ASSOC;
 
 /// Variables that are computed when asked for.
 const COMPUTED: &[(&str, Dynamic, Attributes)] = &[
@@ -133,10 +122,9 @@ impl Shell<'_> {
             self.state.last_arg = text;
         }
         for (name, d, attrs) in COMPUTED {
-            let old = vars.get(name.as_bytes());
-            let export = old.is_some_and(|v| v.attrs.export) && *name != "_";
-            let attrs = Attributes { export, ..*attrs };
-            vars.insert(name.as_bytes(), Var::global(Slot::Dynamic(*d), attrs));
+            let old = vars.get(name.as_bytes()).filter(|_| *name != "_");
+            let exported = old.map(|v| v.attrs & EXPORTED).unwrap_or_default();
+            vars.insert(name.as_bytes(), Var::global(Slot::Dynamic(*d), *attrs | exported));
         }
         if vars.get(b"HOSTNAME").is_none() {
             vars.insert(b"HOSTNAME", Var::global(Slot::Dynamic(Dynamic::HostName), NONE));
@@ -148,14 +136,13 @@ impl Shell<'_> {
         let vars = &mut self.state.vars;
         let (uid, _) = box_sys::meta::ids();
         for (name, number) in [("UID", uid), ("EUID", uid), ("PPID", parent)] {
-            let attrs = Attributes { integer: true, ..READONLY };
+            let attrs = INTEGER | READONLY;
             vars.insert(name.as_bytes(), Var::global(Slot::Int(i64::from(number)), attrs));
         }
         let version = ["5", "2", "15", "1", "release", MACHTYPE];
         let version = version.iter().map(|s| Rc::new(s.as_bytes().to_vec()));
         let version = Slot::Indexed(Rc::new(version.collect::<IndexedArray>()));
-        let attrs = Attributes { readonly: true, ..INDEXED };
-        vars.insert(b"BASH_VERSINFO", Var::global(version, attrs));
+        vars.insert(b"BASH_VERSINFO", Var::global(version, INDEXED | READONLY));
         let one = Slot::Scalar(Rc::new(b"1".to_vec()));
         vars.insert(b"OPTIND", Var::global(one, INTEGER));
         for (name, value) in DEFAULTS {

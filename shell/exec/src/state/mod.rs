@@ -51,7 +51,7 @@ use std::rc::Rc;
 
 use box_sys::Pid;
 use serde::{Deserialize, Serialize};
-use sh_expand::Str;
+use sh_expand::{Attributes, Str};
 
 use crate::builtin::completion::Spec;
 use crate::io::FdTable;
@@ -77,9 +77,8 @@ pub struct FunctionDef {
     /// The file it was defined in (`BASH_SOURCE`).
     pub source: Str,
     pub line: u32,
-    pub export: bool,
-    pub readonly: bool,
-    pub trace: bool,
+    /// Of these it can be exported, readonly and traced.
+    pub attrs: Attributes,
 }
 
 /// The status of the last pipeline's stages.

@@ -308,19 +308,14 @@ impl Shell<'_> {
     }
 
     fn write_functions(&self, w: &mut Writer, session: &Session) {
-        let same = |a: &FunctionDef, b: &FunctionDef| {
-            a.function.is(&b.function)
-                && (a.export, a.readonly, a.trace) == (b.export, b.readonly, b.trace)
-        };
+        let same =
+            |a: &FunctionDef, b: &FunctionDef| a.function.is(&b.function) && a.attrs == b.attrs;
         for name in self.function_names() {
             let Some(f) = self.state.functions.get(&name) else { continue };
             if session.functions.get(&name).is_some_and(|fresh| same(f, fresh)) {
                 continue;
             }
-            let mut attributes = Vec::new();
-            for (on, letter) in [(f.readonly, b'r'), (f.trace, b't'), (f.export, b'x')] {
-                attributes.extend(on.then_some(letter));
-            }
+            let attributes = f.attrs.letters();
             let taken = session.taken.get(&name).filter(|(was, _)| was.is(&f.function));
             let raw = taken.and_then(|(_, range)| session.before.get(range.clone()));
             if let Some(raw) = raw
@@ -332,7 +327,9 @@ impl Shell<'_> {
             let code = f.function.code(f.line);
             let lines: Vec<u8> = code.lines.iter().flat_map(|l| l.to_le_bytes()).collect();
             let environment = match f.function.get() {
-                Ok(function) if f.export => sh_syntax::print::exported_function(function),
+                Ok(function) if f.attrs.has(Attributes::EXPORT) => {
+                    sh_syntax::print::exported_function(function)
+                }
                 _ => Vec::new(),
             };
             w.record(&Record::Function(Function {
@@ -418,9 +415,7 @@ fn function(f: &Function<'_>) -> (Name, FunctionDef) {
         function: Code { text: f.text.to_vec(), lines: lines_of(f.lines) }.into(),
         source: Rc::new(f.source.to_vec()),
         line: f.line,
-        export: f.attributes.contains(&b'x'),
-        readonly: f.attributes.contains(&b'r'),
-        trace: f.attributes.contains(&b't'),
+        attrs: Attributes::from_letters(f.attributes) & Attributes::OF_FUNCTIONS,
     };
     (Rc::from(f.name), def)
 }
@@ -508,19 +503,6 @@ fn same(a: &Var, b: &Var) -> bool {
 }
 
 fn variable(letters: &[u8], value: &Value<'_>, fresh: Option<&Var>) -> Var {
-    let on = |letter: u8| letters.contains(&letter);
-    let attrs = Attributes {
-        export: on(b'x'),
-        readonly: on(b'r'),
-        integer: on(b'i'),
-        lowercase: on(b'l'),
-        uppercase: on(b'u'),
-        capitalize: on(b'c'),
-        nameref: on(b'n'),
-        trace: on(b't'),
-        indexed: on(b'a'),
-        assoc: on(b'A'),
-    };
     let slot = match value {
         Value::Unset => match fresh {
             Some(Var { slot: slot @ Slot::Dynamic(_), .. }) => slot.clone(),
@@ -538,5 +520,5 @@ fn variable(letters: &[u8], value: &Value<'_>, fresh: Option<&Var>) -> Var {
             Slot::Assoc(Rc::new(a))
         }
     };
-    Var::global(slot, attrs)
+    Var::global(slot, Attributes::from_letters(letters))
 }

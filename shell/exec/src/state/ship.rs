@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use sh_expand::Attributes;
 use sh_syntax::ast::List;
 use sh_syntax::parse::{ParseOptions, parse_all};
 
@@ -87,9 +88,7 @@ impl Shell<'_> {
             function: function.into(),
             source: Rc::new(b"environment".to_vec()),
             line: 0,
-            export: true,
-            readonly: false,
-            trace: false,
+            attrs: Attributes::EXPORT,
         };
         Rc::make_mut(&mut self.state.functions).insert(Rc::from(name), def);
     }

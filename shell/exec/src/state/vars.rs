@@ -131,14 +131,12 @@ impl Var {
 
     /// Whether it is an associative array, if only by its attributes.
     pub fn is_assoc(&self) -> bool {
-        self.attrs.assoc || matches!(self.slot, Slot::Assoc(_))
+        self.attrs.has(Attributes::ASSOC) || matches!(self.slot, Slot::Assoc(_))
     }
 
     /// Whether it is an array, if only by its attributes.
     pub fn is_array(&self) -> bool {
-        matches!(self.slot, Slot::Indexed(_) | Slot::Assoc(_))
-            || self.attrs.indexed
-            || self.attrs.assoc
+        matches!(self.slot, Slot::Indexed(_) | Slot::Assoc(_)) || self.attrs.has(Attributes::ARRAY)
     }
 }
 
@@ -337,7 +335,7 @@ impl Vars {
         if !scope.saved.is_empty() {
             let map = Rc::make_mut(&mut self.map);
             for (name, old) in scope.saved.into_iter().rev() {
-                let exported = |v: &Var| v.attrs.export;
+                let exported = |v: &Var| v.attrs.has(Attributes::EXPORT);
                 let was = map.get(&name).is_some_and(exported);
                 let is = old.as_ref().is_some_and(exported);
                 if was || is {
@@ -388,8 +386,8 @@ impl Vars {
         let map = Rc::make_mut(&mut self.map);
         let mut var = Var::unset(level);
         // A local variable is exported if the one it hides is, as in bash.
-        var.attrs.export = map.get(name).is_some_and(|v| v.attrs.export);
-        if var.attrs.export {
+        var.attrs = map.get(name).map(|v| v.attrs & Attributes::EXPORT).unwrap_or_default();
+        if var.attrs.has(Attributes::EXPORT) {
             self.env_generation = next_generation();
         }
         let old = map.insert(key.clone(), var);
@@ -406,7 +404,7 @@ impl Vars {
         let Some(var) = self.map.get(name) else { return };
         let level = var.level;
         let (temporary, local) = (var.temporary.is_some(), var.is_local());
-        if var.attrs.export {
+        if var.attrs.has(Attributes::EXPORT) {
             self.env_generation = next_generation();
         }
         let own = self.function_level() == Some(level);
@@ -417,9 +415,8 @@ impl Vars {
         }
         if (own || keep_local) && local {
             if let Some(v) = map.get_mut(name) {
-                let export = v.attrs.export && temporary;
-                *v = Var::unset(level);
-                v.attrs.export = export;
+                let kept = if temporary { v.attrs & Attributes::EXPORT } else { Attributes::NONE };
+                *v = Var { attrs: kept, ..Var::unset(level) };
             }
             return;
         }

@@ -5,7 +5,7 @@
 //! it alone, but what it assigns to them goes to the variable that they hide, too (`read`,
 //! `mapfile`, `unset`, `eval` and `.` excepted, which have a scope of their own).
 
-use sh_expand::Str;
+use sh_expand::{Attributes, Str};
 use sh_syntax::ast::{AssignValue, Assignment};
 
 use crate::Shell;
@@ -74,9 +74,7 @@ impl Shell<'_> {
             true => self.append_scalar(&name, value),
             false => self.set_scalar(&name, value),
         };
-        let attrs = &mut self.state.vars.entry(&name).attrs;
-        (attrs.integer, attrs.lowercase) = (false, false);
-        (attrs.uppercase, attrs.capitalize) = (false, false);
+        self.state.vars.entry(&name).attrs -= Attributes::CONVERTING;
         self.state.vars.touch_env();
         done.map_err(|e| self.assignment_failed(e))?;
         if self.tracing() {
@@ -97,17 +95,14 @@ impl Shell<'_> {
         if let Some(old) = old {
             if append {
                 // The sum is made as the variable has it; the copy has no attributes.
-                v.attrs.integer = old.attrs.integer;
-                v.attrs.lowercase = old.attrs.lowercase;
-                v.attrs.uppercase = old.attrs.uppercase;
-                v.attrs.capitalize = old.attrs.capitalize;
+                v.attrs |= old.attrs & Attributes::CONVERTING;
                 v.slot = old.text().map_or(Slot::Unset, Slot::Scalar);
             }
             if let Slot::Dynamic(_) = old.slot {
                 v.slot = old.slot;
             }
         }
-        v.attrs.export = true;
+        v.attrs |= Attributes::EXPORT;
         v.temporary = Some(Temporary::default());
     }
 
@@ -180,7 +175,7 @@ impl Shell<'_> {
             }
         }
         let target = self.state.vars.entry(name);
-        target.attrs = target.attrs.with(var.attrs);
+        target.attrs |= var.attrs;
         self.state.vars.touch_env();
         self.after_set(name);
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use box_applet::condition::Files;
 use box_text::regex::{Captures, Options, Regex, Syntax};
-use sh_expand::{Cause, ExpandError, OwnedKey, Str, arith};
+use sh_expand::{Attributes, Cause, ExpandError, OwnedKey, Str, arith};
 use sh_syntax::ast::{Command, Cond, CondOp, Word, WordPart};
 
 use crate::Shell;
@@ -187,7 +187,11 @@ impl Shell<'_> {
         literal: bool,
     ) -> Result<bool, ExpandError> {
         if op == b'R' {
-            return Ok(self.state.vars.get(text).is_some_and(|v| v.attrs.nameref && v.is_set()));
+            return Ok(self
+                .state
+                .vars
+                .get(text)
+                .is_some_and(|v| v.attrs.has(Attributes::NAMEREF) && v.is_set()));
         }
         let (name, sub) = match outer_brackets(text).filter(|(name, _)| literal && is_name(name)) {
             Some((name, key)) => (name, Some(key)),

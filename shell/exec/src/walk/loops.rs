@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use sh_expand::{Reach, Str};
+use sh_expand::{Attributes, Reach, Str};
 use sh_syntax::ast::{ArithFor, Command, For, While};
 
 use crate::Shell;
@@ -73,7 +73,8 @@ impl Shell<'_> {
     /// The loop variable; a nameref is pointed at the word instead of assigned through, but for
     /// `select`.
     fn set_loop_var(&mut self, name: &[u8], value: Str, points: bool) -> Result<bool, Unwind> {
-        let mut nameref = points && self.state.vars.get(name).is_some_and(|v| v.attrs.nameref);
+        let mut nameref =
+            points && self.state.vars.get(name).is_some_and(|v| v.attrs.has(Attributes::NAMEREF));
         if nameref {
             match self.follow(name) {
                 Ok(target) => nameref = target.name.first() != Some(&OUTERMOST),

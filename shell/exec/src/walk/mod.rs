@@ -32,6 +32,7 @@ mod subshell;
 mod substitute;
 mod time;
 
+use sh_expand::Attributes;
 use sh_syntax::ast::{AndOr, Command, CommandKind, Connector, If, List};
 
 use crate::Shell;
@@ -227,7 +228,7 @@ impl Shell<'_> {
                 Err(self.ends_with(2))
             };
         }
-        if self.state.functions.get(&*f.name).is_some_and(|d| d.readonly) {
+        if self.state.functions.get(&*f.name).is_some_and(|d| d.attrs.has(Attributes::READONLY)) {
             self.error(&[&f.name, b": readonly function"]);
             return Ok(1);
         }
@@ -241,16 +242,14 @@ impl Shell<'_> {
         }
         let source = self.state.calls.source().cloned();
         let source = source.unwrap_or_else(|| std::rc::Rc::new(b"environment".to_vec()));
-        let old = self.state.functions.get(&*f.name);
-        let def = FunctionDef {
-            function: f.clone().into(),
-            source,
-            line: c.line,
-            export: self.state.options.has(SetOpt::AllExport) || old.is_some_and(|d| d.export),
-            readonly: false,
-            trace: old.is_some_and(|d| d.trace),
-        };
-        if def.export {
+        let old = self.state.functions.get(&*f.name).map(|old| old.attrs).unwrap_or_default();
+        let mut attrs = old - Attributes::READONLY;
+        attrs.put(
+            Attributes::EXPORT,
+            old.has(Attributes::EXPORT) || self.state.options.has(SetOpt::AllExport),
+        );
+        let def = FunctionDef { function: f.clone().into(), source, line: c.line, attrs };
+        if attrs.has(Attributes::EXPORT) {
             self.state.vars.touch_env();
         }
         let functions = std::rc::Rc::make_mut(&mut self.state.functions);

@@ -1,5 +1,6 @@
 //! Reading and writing the operands of arithmetic.
 
+use crate::value::Attributes;
 use std::borrow::Cow;
 
 use super::MAX_RECURSION;
@@ -112,7 +113,7 @@ impl<'n> Place<'n> {
     pub(super) fn write(&self, env: &mut dyn Env, value: i64) -> Result<(), ExpandError> {
         let text = Str::new(value.to_string().into_bytes());
         match self {
-            Place::Scalar(name) if env.attributes(name).nameref => {
+            Place::Scalar(name) if env.attributes(name).has(Attributes::NAMEREF) => {
                 // One that leads nowhere yet, and not to a number.
                 not_an_identifier(env, &text)
             }

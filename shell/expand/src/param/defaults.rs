@@ -1,5 +1,6 @@
 //! `${x-word}`, `${x=word}`, `${x?word}`, `${x+word}`.
 
+use crate::value::Attributes;
 use sh_syntax::ast::{Param, ParamName, ParamOp, Word};
 
 use super::target::{Content, Part, Target};
@@ -91,7 +92,9 @@ fn assign(
                 error
             })?;
         }
-        Target::Variable { name, part: Part::All { star } } if x.env.attributes(name).assoc => {
+        Target::Variable { name, part: Part::All { star } }
+            if x.env.attributes(name).has(Attributes::ASSOC) =>
+        {
             // Here bash takes it for a key.
             let key = if *star { b"*" } else { b"@" };
             x.env.set_element(name, Key::Name(key), value.clone())?;

@@ -1,5 +1,6 @@
 //! Which parameter an expansion means, through indirection and namerefs, and its value.
 
+use crate::value::Attributes;
 use std::borrow::Cow;
 
 use sh_syntax::ast::{Param, ParamName, ParamOp, Subscript};
@@ -68,7 +69,7 @@ impl<'p> Target<'p> {
             _ => {
                 let known = match &param.name {
                     ParamName::Variable(name) => {
-                        env.is_declared(name) && !env.attributes(name).nameref
+                        env.is_declared(name) && !env.attributes(name).has(Attributes::NAMEREF)
                     }
                     _ => true,
                 };
@@ -96,7 +97,7 @@ impl<'p> Target<'p> {
             ParamName::Variable(name) => &**name,
         };
         let (name, through) = env.resolve(name)?;
-        if env.attributes(&name).nameref && env.get(&name).is_some() {
+        if env.attributes(&name).has(Attributes::NAMEREF) && env.get(&name).is_some() {
             // A nameref that leads back to itself.
             return Ok(Target::Nothing);
         }
@@ -177,7 +178,9 @@ fn all(env: &mut dyn Env, name: &[u8]) -> Vec<Str> {
 }
 
 fn element(env: &mut dyn Env, name: &[u8], key: &OwnedKey) -> Result<Option<Str>> {
-    if matches!(key, OwnedKey::Name(key) if key.is_empty()) && env.attributes(name).assoc {
+    if matches!(key, OwnedKey::Name(key) if key.is_empty())
+        && env.attributes(name).has(Attributes::ASSOC)
+    {
         env.warn(&[name, b": bad array subscript"].concat())?;
         return Ok(None);
     }

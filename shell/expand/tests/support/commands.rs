@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use sh_expand::array::{AssocArray, IndexedArray};
 use sh_expand::{
-    Env, ExpandError, Key, Late, OwnedKey, Reach, Str, Value, arith, compound_elements,
+    Attributes, Env, ExpandError, Key, Late, OwnedKey, Reach, Str, Value, arith, compound_elements,
     element_index, expand_assignment_value, expand_heredoc, expand_pattern, expand_single,
     expand_word_into, expand_words, subscript_key, subscript_text_key,
 };
@@ -287,16 +287,16 @@ impl Shell {
         let a = &mut variable.attributes;
         for flag in flags {
             match (flag, late) {
-                (b'a', false) => a.indexed = true,
-                (b'A', false) => a.assoc = true,
-                (b'i', false) => a.integer = true,
-                (b'l', false) => a.lowercase = true,
-                (b'u', false) => a.uppercase = true,
-                (b'x', false) => a.export = true,
-                (b't', false) => a.trace = true,
-                (b'c', false) => a.capitalize = true,
-                (b'n', true) => a.nameref = true,
-                (b'r', true) => a.readonly = true,
+                (b'a', false) => *a |= Attributes::INDEXED,
+                (b'A', false) => *a |= Attributes::ASSOC,
+                (b'i', false) => *a |= Attributes::INTEGER,
+                (b'l', false) => *a |= Attributes::LOWERCASE,
+                (b'u', false) => *a |= Attributes::UPPERCASE,
+                (b'x', false) => *a |= Attributes::EXPORT,
+                (b't', false) => *a |= Attributes::TRACE,
+                (b'c', false) => *a |= Attributes::CAPITALIZE,
+                (b'n', true) => *a |= Attributes::NAMEREF,
+                (b'r', true) => *a |= Attributes::READONLY,
                 _ => {}
             }
         }
@@ -338,7 +338,7 @@ impl Shell {
                 }
             }
             AssignValue::Array(elements) => {
-                let assoc = self.attributes(&name).assoc;
+                let assoc = self.attributes(&name).has(Attributes::ASSOC);
                 let elements = compound_elements(self, assoc, elements)?;
                 if !assignment.append {
                     let empty = match assoc {

@@ -20,16 +20,16 @@ impl Shell {
 
     fn attributed(&mut self, name: &[u8], value: Str) -> Result<Str, ExpandError> {
         let attributes = self.attributes(name);
-        if attributes.readonly {
+        if attributes.has(Attributes::READONLY) {
             return Err(ExpandError::readonly(name));
         }
-        if attributes.integer {
+        if attributes.has(Attributes::INTEGER) {
             return Ok(Rc::new(arith::eval_text(self, &value)?.to_string().into_bytes()));
         }
-        if attributes.uppercase {
+        if attributes.has(Attributes::UPPERCASE) {
             return Ok(Rc::new(value.to_ascii_uppercase()));
         }
-        if attributes.lowercase {
+        if attributes.has(Attributes::LOWERCASE) {
             return Ok(Rc::new(value.to_ascii_lowercase()));
         }
         Ok(value)
@@ -49,7 +49,8 @@ impl Env for Shell {
     }
 
     fn nameref(&self, name: &[u8]) -> Option<Str> {
-        let variable = self.variables.get(name).filter(|v| v.attributes.nameref)?;
+        let variable =
+            self.variables.get(name).filter(|v| v.attributes.has(Attributes::NAMEREF))?;
         match &variable.value {
             Some(Value::Scalar(text)) => Some(text.clone()),
             _ => None,

@@ -69,8 +69,8 @@ impl Shell {
     pub fn put(&mut self, name: &[u8], value: Value) {
         let variable = self.variables.entry(name.to_vec()).or_default();
         match value {
-            Value::Indexed(_) => variable.attributes.indexed = true,
-            Value::Assoc(_) => variable.attributes.assoc = true,
+            Value::Indexed(_) => variable.attributes |= Attributes::INDEXED,
+            Value::Assoc(_) => variable.attributes |= Attributes::ASSOC,
             Value::Scalar(_) => {}
         }
         variable.value = Some(value);

@@ -1,7 +1,7 @@
 //! What one operand of `declare` and its kin does: which variable is meant, its kind and
 //! conversions, then its value, then what protects or exports it.
 
-use sh_expand::{Cause, ExpandError};
+use sh_expand::{Attributes, Cause, ExpandError};
 
 use super::operand::{Target, Value};
 use super::{Declaration, Place, Request, is_own, nameref, set_cases};
@@ -26,12 +26,12 @@ pub(super) fn apply(
         return Err(list_to_member(&t.name, sub));
     }
     let Request { on, off, .. } = d.request;
-    if on.nameref {
+    if on.has(Attributes::NAMEREF) {
         nameref::check_operand(&t)?;
     }
     let is_new = d.place == Place::Local && !is_own(shell, &t.name);
     // Attributes other than -n go to what a nameref leads to, unless a new local variable hides it.
-    if !(on.nameref || off.nameref || is_new) {
+    if !((on | off).has(Attributes::NAMEREF) || is_new) {
         follow(shell, &mut t, d)?;
     }
     let inherits = d.request.inherit || shell.state.options.shopt(ShOpt::LocalVarInherit);
@@ -41,7 +41,7 @@ pub(super) fn apply(
             Place::Global => shell.state.vars.global(&t.name),
             _ => shell.state.vars.get(&t.name).filter(|_| !is_new || inherits),
         };
-        let assoc = on.assoc || var.is_some_and(Var::is_assoc);
+        let assoc = on.has(Attributes::ASSOC) || var.is_some_and(Var::is_assoc);
         t.value = Value::Elements(sh_expand::compound_elements(shell, assoc, elements)?);
     }
     if is_hidden_global(shell, &t.name, d) {
@@ -87,7 +87,7 @@ fn follow(
 /// Where the global variable leads to that a local one hides.
 fn follow_global(shell: &Shell<'_>, t: &mut Target<'_>) {
     for _ in 0..MAX_NAMEREFS {
-        let var = shell.state.vars.global(&t.name).filter(|v| v.attrs.nameref);
+        let var = shell.state.vars.global(&t.name).filter(|v| v.attrs.has(Attributes::NAMEREF));
         let Some(next) = var.and_then(Var::text).filter(|next| !next.is_empty()) else { return };
         let (base, sub) = split_reference(&next);
         t.name = base.to_vec();
@@ -103,7 +103,7 @@ fn settle(shell: &mut Shell<'_>, t: &Target<'_>, d: Declaration<'_>) -> Result<(
     let on = d.request.on;
     match d.place {
         Place::Local => make_local(shell, &t.name, d.request)?,
-        Place::Visible | Place::Top if on.export || on.readonly => {
+        Place::Visible | Place::Top if on.has(Attributes::EXPORT | Attributes::READONLY) => {
             let before_builtin = shell.state.here.own_scope;
             match shell.state.vars.get(&t.name) {
                 Some(v) if before_builtin == Some(v.level) => shell.promote(&t.name),
@@ -122,16 +122,16 @@ fn declare_visible(
     d: Declaration<'_>,
 ) -> Result<(), ExpandError> {
     let Request { on, off, .. } = d.request;
-    if on.nameref {
+    if on.has(Attributes::NAMEREF) {
         return nameref::make(shell, t, d);
     }
     let var = shell.state.vars.get(&t.name);
-    let is_readonly = var.is_some_and(|v| v.attrs.readonly);
-    let unlocks = off.nameref || off.readonly && !d.is_mark();
+    let is_readonly = var.is_some_and(|v| v.attrs.has(Attributes::READONLY));
+    let unlocks = off.has(Attributes::NAMEREF) || off.has(Attributes::READONLY) && !d.is_mark();
     if is_readonly && (t.value.is_some() || unlocks) {
         return Err(ExpandError::readonly(&t.name));
     }
-    if d.is_mark() && off.export && !t.value.is_some() && var.is_none() {
+    if d.is_mark() && off.has(Attributes::EXPORT) && !t.value.is_some() && var.is_none() {
         // `export -n` makes no variable.
         return Ok(());
     }
@@ -154,7 +154,7 @@ fn make_local(shell: &mut Shell<'_>, name: &[u8], q: Request) -> Result<(), Expa
             *shell.state.vars.declare(name, level) = Var { level, temporary: None, ..v.clone() };
         }
         Some(v) if v.level >= level => {
-            if q.on.export || q.on.readonly {
+            if q.on.has(Attributes::EXPORT | Attributes::READONLY) {
                 shell.state.vars.outlive(name, true);
             }
             if let Some(t) = shell.state.vars.get_mut(name).and_then(|v| v.temporary.as_mut()) {
@@ -174,7 +174,7 @@ fn hide(
     visible: Option<Var>,
 ) -> Result<(), ExpandError> {
     let level = shell.state.vars.function_level().unwrap_or(0);
-    if visible.as_ref().is_some_and(|v| v.attrs.readonly && v.level == 0) {
+    if visible.as_ref().is_some_and(|v| v.attrs.has(Attributes::READONLY) && v.level == 0) {
         // bash refuses to hide a readonly global.
         return Err(ExpandError::readonly(name));
     }
@@ -187,13 +187,12 @@ fn hide(
     match visible {
         Some(old) if inherit => {
             v.slot = old.slot;
-            v.attrs = old.attrs;
-            v.attrs.nameref = false;
+            v.attrs = old.attrs - Attributes::NAMEREF;
         }
         // Assignments before the call, or one further out, are what the local starts with.
         Some(old) if old.temporary.is_some() => {
             v.slot = old.slot;
-            v.attrs.export = true;
+            v.attrs |= Attributes::EXPORT;
         }
         _ => {}
     }
@@ -226,28 +225,28 @@ fn attributes_before(shell: &mut Shell<'_>, t: &Target<'_>, q: Request) -> Resul
     let var = shell.state.vars.get(name);
     let is_assoc = var.is_some_and(Var::is_assoc);
     let is_indexed = var.is_some_and(Var::is_array) && !is_assoc;
-    if q.on.assoc && is_indexed || q.on.indexed && is_assoc {
+    if q.on.has(Attributes::ASSOC) && is_indexed || q.on.has(Attributes::INDEXED) && is_assoc {
         // An array keeps its kind.
         return Err(Cause::Conversion { name: name.to_vec(), from_assoc: is_assoc }.into());
     }
-    if q.off.indexed && is_indexed || q.off.assoc && is_assoc {
+    if q.off.has(Attributes::INDEXED) && is_indexed || q.off.has(Attributes::ASSOC) && is_assoc {
         return Err(Cause::Destruction(name.to_vec()).into());
     }
     let v = shell.state.vars.entry(name);
     let a = &mut v.attrs;
-    a.integer = (a.integer || q.on.integer) && !q.off.integer;
-    a.trace = (a.trace || q.on.trace) && !q.off.trace;
+    let given = q.on & (Attributes::INTEGER | Attributes::TRACE);
+    let taken = q.off & (Attributes::INTEGER | Attributes::TRACE | Attributes::NAMEREF);
+    *a = (*a | given) - taken;
     set_cases(a, q);
-    a.nameref &= !q.off.nameref;
     let is_list = t.value.is_list() || t.subscript.is_some();
-    if q.on.assoc {
-        a.assoc = true;
-    } else if q.on.indexed || is_list && !is_assoc {
-        a.indexed = true;
+    if q.on.has(Attributes::ASSOC) {
+        *a |= Attributes::ASSOC;
+    } else if q.on.has(Attributes::INDEXED) || is_list && !is_assoc {
+        *a |= Attributes::INDEXED;
     }
-    if (a.indexed || a.assoc) && v.is_set() {
+    if a.has(Attributes::ARRAY) && v.is_set() {
         // Arrays are in no environment.
-        let exported = v.attrs.export;
+        let exported = v.attrs.has(Attributes::EXPORT);
         make_array(v, false);
         if exported {
             shell.state.vars.touch_env();
@@ -258,10 +257,10 @@ fn attributes_before(shell: &mut Shell<'_>, t: &Target<'_>, q: Request) -> Resul
 
 fn attributes_after(shell: &mut Shell<'_>, name: &[u8], q: Request) {
     let v = shell.state.vars.entry(name);
-    let exported = v.attrs.export;
-    v.attrs.readonly |= q.on.readonly;
-    v.attrs.export = (exported || q.on.export) && !q.off.export;
-    if exported || v.attrs.export {
+    let before = v.attrs;
+    v.attrs |= q.on & (Attributes::READONLY | Attributes::EXPORT);
+    v.attrs -= q.off & Attributes::EXPORT;
+    if (before | v.attrs).has(Attributes::EXPORT) {
         shell.state.vars.touch_env();
     }
 }

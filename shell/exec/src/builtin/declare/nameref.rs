@@ -1,6 +1,6 @@
 //! `declare -n` (bash manual 3.4): variables that stand for others.
 
-use sh_expand::{Cause, ExpandError, Str};
+use sh_expand::{Attributes, Cause, ExpandError, Str};
 
 use super::operand::{Target, Value};
 use super::{Declaration, set_cases};
@@ -19,7 +19,7 @@ pub(super) fn make(
     if old.is_some_and(Var::is_array) {
         return Err(Cause::ArrayAsReference(name.to_vec()).into());
     }
-    if old.is_some_and(|v| v.attrs.readonly) {
+    if old.is_some_and(|v| v.attrs.has(Attributes::READONLY)) {
         return Err(ExpandError::readonly(name));
     }
     let before = old.and_then(Var::text);
@@ -35,15 +35,13 @@ pub(super) fn make(
         check(shell, name, target, d)?;
     }
     let v = shell.state.vars.entry(name);
-    v.attrs.nameref = true;
-    v.attrs.integer = false;
-    v.attrs.trace |= on.trace;
+    v.attrs -= Attributes::INTEGER;
+    v.attrs |= Attributes::NAMEREF | on & (Attributes::TRACE);
     set_cases(&mut v.attrs, d.request);
     if let Some(target) = target {
         v.slot = Slot::Scalar(target);
     }
-    v.attrs.readonly |= on.readonly;
-    v.attrs.export |= on.export;
+    v.attrs |= on & (Attributes::READONLY | Attributes::EXPORT);
     Ok(())
 }
 

@@ -10,9 +10,13 @@ use crate::state::vars::{Slot, Var};
 
 /// The option letters of a variable in bash's order; `--` for none.
 pub fn flags(a: Attributes, value: Option<&Value>) -> Vec<u8> {
-    let assoc = a.assoc || matches!(value, Some(Value::Assoc(_)));
-    let indexed = !assoc && (a.indexed || matches!(value, Some(Value::Indexed(_))));
-    let letters = Attributes { indexed, assoc, ..a }.letters();
+    let kind = match value {
+        _ if a.has(Attributes::ASSOC) => Attributes::ASSOC,
+        Some(Value::Assoc(_)) => Attributes::ASSOC,
+        Some(Value::Indexed(_)) => Attributes::INDEXED,
+        _ => a & Attributes::INDEXED,
+    };
+    let letters = ((a - Attributes::ARRAY) | kind).letters();
     let shown: &[u8] = if letters.is_empty() { b"-" } else { &letters };
     [b"-", shown].concat()
 }
@@ -155,17 +159,14 @@ impl Shell<'_> {
 
     /// All functions that have the attributes: with bodies, or as `declare -f name`.
     pub(crate) fn print_functions(&mut self, bodies: bool, having: Attributes) {
-        let some = having.export || having.readonly || having.trace;
-        if !some && having != Attributes::default() {
+        let some = having.has(Attributes::OF_FUNCTIONS);
+        if !some && !having.is_empty() {
             // No function has any of the others.
             return;
         }
         for name in self.function_names() {
             let Some(f) = self.state.functions.get(&name).cloned() else { continue };
-            if having.export && !f.export
-                || having.readonly && !f.readonly
-                || having.trace && !f.trace
-            {
+            if !(having & (Attributes::OF_FUNCTIONS - f.attrs)).is_empty() {
                 continue;
             }
             if bodies {
@@ -194,7 +195,7 @@ impl Shell<'_> {
     /// `declare -fx name` of a function that has attributes, or of any.
     pub(crate) fn print_function_flags(&mut self, name: &[u8], any: bool) {
         if let Some(f) = self.state.functions.get(name).cloned()
-            && (any || f.readonly || f.trace || f.export)
+            && (any || !f.attrs.is_empty())
         {
             let line = flags_line(&f, name);
             self.out(&line);
@@ -219,14 +220,5 @@ impl Shell<'_> {
 
 /// `declare -fx name`
 fn flags_line(f: &FunctionDef, name: &[u8]) -> Vec<u8> {
-    let mut line = b"declare -f".to_vec();
-    for (on, c) in [(f.readonly, b'r'), (f.trace, b't'), (f.export, b'x')] {
-        if on {
-            line.push(c);
-        }
-    }
-    line.push(b' ');
-    line.extend_from_slice(name);
-    line.push(b'\n');
-    line
+    [b"declare -f", &f.attrs.letters()[..], b" ", name, b"\n"].concat()
 }
