@@ -15,7 +15,7 @@ mod text;
 mod tree;
 mod variable;
 
-use sh_syntax::ast::{Arith, ArithExpr};
+use sh_syntax::ast::{Arith, ArithExpr, WordPart};
 
 use crate::env::Env;
 use crate::error::ExpandError;
@@ -33,23 +33,41 @@ const MAX_RECURSION: u32 = 1023;
 /// # Errors
 /// bash's messages, without a prefix: `1/0: division by 0 (error token is "0")`.
 pub fn eval(env: &mut dyn Env, arith: &Arith) -> Result<i64, ExpandError> {
-    let mut operands = Vec::new();
-    if let Some(expr) = &arith.expr {
-        if let (ArithExpr::Operand(_), [part]) = (&**expr, arith.word.parts.as_slice())
-            && let Some(number) = operand::number(env, part)?
-        {
-            return Ok(number);
-        }
-        operands = operand::expand(env, &arith.word)?;
-        if operand::fit(env, expr, &operands) {
-            return tree::eval(env, expr, &operands).map_err(|fail| {
-                let marked = sh_syntax::arith::marked(&arith.word);
-                tree::error(fail, &marked, &operands)
-            });
-        }
+    let parts = arith.word.parts.as_slice();
+    let Some(expr) = &arith.expr else {
+        let source = text::expanded(env, &arith.word, Vec::new())?;
+        return tree::eval_text(env, &source, 0);
+    };
+    // Most of them have no expansions, and loops are full of those.
+    if !parts.iter().any(is_expansion) {
+        return tree::eval(env, expr, &[]).map_err(|fail| tree_failed(fail, arith, &[]));
+    }
+    if let (ArithExpr::Operand(_), [part]) = (&**expr, parts)
+        && let Some(number) = operand::number(env, part)?
+    {
+        return Ok(number);
+    }
+    let operands = operand::expand(env, &arith.word)?;
+    if operand::fit(env, expr, &operands) {
+        return tree::eval(env, expr, &operands)
+            .map_err(|fail| tree_failed(fail, arith, &operands));
     }
     let source = text::expanded(env, &arith.word, operands)?;
     tree::eval_text(env, &source, 0)
+}
+
+fn is_expansion(part: &WordPart) -> bool {
+    match part {
+        WordPart::Literal(_) | WordPart::Quoted(_) => false,
+        WordPart::DoubleQuoted(inner) => inner.iter().any(is_expansion),
+        _ => true,
+    }
+}
+
+/// Why the tree of an expression could not be evaluated, with the expression's text.
+#[cold]
+fn tree_failed(fail: tree::Fail, arith: &Arith, operands: &[operand::Operand]) -> ExpandError {
+    tree::error(fail, &sh_syntax::arith::marked(&arith.word), operands)
 }
 
 /// Evaluates text as it is (`let`, values of integer variables, operands of `[[ -eq ]]`).
