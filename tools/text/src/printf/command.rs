@@ -199,19 +199,8 @@ impl<'p, H: Host, A: Deref<Target = Vec<u8>>> Printer<'p, H, A> {
                 return Continue(0);
             }
         };
-        let Conversion { mut spec, long, letter, time, len, .. } = conversion;
-        if conversion.star_width {
-            let n = self.star("field width", i64::from(i32::MIN))?;
-            spec.set_width(n);
-        }
-        if conversion.star_precision {
-            let n = self.star("precision", i64::MIN)?;
-            spec.set_precision(n);
-        }
-        if spec.width > MAX_WIDTH || spec.precision.is_some_and(|p| p > MAX_WIDTH) {
-            self.complain(Problem::Width(&text[..len]))?;
-            (spec.width, spec.precision) = (0, None);
-        }
+        let spec = self.spec(&conversion, text)?;
+        let Conversion { long, letter, time, len, .. } = conversion;
         let own = H::OWN.contains(&letter);
         match letter {
             b'd' | b'i' => {
@@ -219,12 +208,7 @@ impl<'p, H: Host, A: Deref<Target = Vec<u8>>> Printer<'p, H, A> {
                 signed(&mut self.out, &spec, n);
             }
             b'u' | b'o' | b'x' | b'X' => {
-                let read = |text: &[u8]| {
-                    let n = strtoi(text, 0);
-                    let (value, range) = n.unsigned();
-                    (value, n.len, range)
-                };
-                let n = self.number(read, |code| code as u64)?;
+                let n = self.number(unsigned_integer, |code| code as u64)?;
                 unsigned(&mut self.out, &spec, letter, n);
             }
             b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
@@ -257,6 +241,24 @@ impl<'p, H: Host, A: Deref<Target = Vec<u8>>> Printer<'p, H, A> {
         Continue(len)
     }
 
+    /// Flags, width and precision, those from arguments included.
+    fn spec(&mut self, conversion: &Conversion<'_>, text: &[u8]) -> ControlFlow<(), Spec> {
+        let mut spec = conversion.spec;
+        if conversion.star_width {
+            let n = self.star("field width", i64::from(i32::MIN))?;
+            spec.set_width(n);
+        }
+        if conversion.star_precision {
+            let n = self.star("precision", i64::MIN)?;
+            spec.set_precision(n);
+        }
+        if spec.width > MAX_WIDTH || spec.precision.is_some_and(|p| p > MAX_WIDTH) {
+            self.complain(Problem::Width(&text[..conversion.len]))?;
+            (spec.width, spec.precision) = (0, None);
+        }
+        Continue(spec)
+    }
+
     /// The argument of a `*`, which should be at least `least` and C's `int`.
     fn star(&mut self, what: &'static str, least: i64) -> ControlFlow<(), i64> {
         let n = self.signed()?;
@@ -267,12 +269,7 @@ impl<'p, H: Host, A: Deref<Target = Vec<u8>>> Printer<'p, H, A> {
     }
 
     fn signed(&mut self) -> ControlFlow<(), i64> {
-        let read = |text: &[u8]| {
-            let n = strtoi(text, 0);
-            let (value, range) = n.signed();
-            (value, n.len, range)
-        };
-        self.number(read, |code| code)
+        self.number(signed_integer, |code| code)
     }
 
     /// The next argument as a number. `read` gives the number, how many bytes it has, and whether it is out of range;
@@ -391,6 +388,20 @@ fn code(text: &[u8]) -> Option<(i64, &[u8])> {
     let (character, behind) = rest.split_at(utf8_len(rest));
     let decoded = std::str::from_utf8(character).ok().and_then(|c| c.chars().next());
     Some((decoded.map_or(i64::from(first), |c| i64::from(u32::from(c))), behind))
+}
+
+/// An integer, how many bytes it has, and whether it is out of range.
+fn signed_integer(text: &[u8]) -> (i64, usize, bool) {
+    let n = strtoi(text, 0);
+    let (value, range) = n.signed();
+    (value, n.len, range)
+}
+
+/// The same without a sign; a negative one counts from the upper end of the range.
+fn unsigned_integer(text: &[u8]) -> (u64, usize, bool) {
+    let n = strtoi(text, 0);
+    let (value, range) = n.unsigned();
+    (value, n.len, range)
 }
 
 /// A `double`, how many bytes it has, and whether it is too large or too small for one.
