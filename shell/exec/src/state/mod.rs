@@ -95,7 +95,8 @@ pub struct GetOpts {
     pub offset: usize,
 }
 
-/// What a subshell has a copy of. A shell that is spawned for one receives it but for what is skipped.
+/// What a subshell has a copy of. A shell that is spawned for one receives it but for what is skipped; [`ship::decode`]
+/// tells why.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct State {
     pub vars: Vars,
@@ -103,10 +104,8 @@ pub struct State {
     pub aliases: Rc<BTreeMap<Vec<u8>, Rc<[u8]>>>,
     pub options: Options,
     pub traps: Traps,
-    /// Children are each process's own.
     #[serde(skip)]
     pub jobs: Jobs,
-    /// Descriptors travel as descriptors.
     #[serde(skip)]
     pub fds: FdTable,
     pub dirs: Dirs,
@@ -121,7 +120,6 @@ pub struct State {
     pub line: u32,
     pub ids: Ids,
     pub seconds: Seconds,
-    /// Each process has its own.
     #[serde(skip)]
     pub random: Random,
     pub getopts: GetOpts,
@@ -132,7 +130,7 @@ pub struct State {
     pub command: CommandText,
     /// What `ulimit` set: soft and hard limit by letter.
     ulimits: Rc<BTreeMap<u8, (u64, u64)>>,
-    /// What `complete` was told, by command; nobody asks for it in a spawned shell.
+    /// What `complete` was told, by command.
     #[serde(skip)]
     completions: Rc<BTreeMap<Vec<u8>, Spec>>,
 }

@@ -62,8 +62,38 @@ pub fn decode(shell: &mut Shell<'_>, data: &[u8]) -> postcard::Result<List> {
         postcard::from_bytes(data)?;
     let own = std::mem::replace(&mut shell.state, state);
     let s = &mut *shell.state;
-    s.ids = s.ids.in_process(own.ids.own());
-    (s.fds, s.jobs, s.random) = (own.fds, own.jobs, own.random);
+    // Taken apart without `..`, so that whoever adds a field decides here whether it travels.
+    let State {
+        // Descriptors travel as descriptors; children and random numbers are each process's own.
+        fds,
+        jobs,
+        random,
+        ids,
+        // Nobody asks for them over there.
+        completions: _,
+        // These came with the state.
+        vars: _,
+        functions: _,
+        aliases: _,
+        options: _,
+        traps: _,
+        dirs: _,
+        params: _,
+        calls: _,
+        commands: _,
+        status: _,
+        pipe_status: _,
+        last_arg: _,
+        line: _,
+        seconds: _,
+        getopts: _,
+        umask: _,
+        here: _,
+        command: _,
+        ulimits: _,
+    } = *own;
+    s.ids = s.ids.in_process(ids.own());
+    (s.fds, s.jobs, s.random) = (fds, jobs, random);
     shell.signals.fix(fixed_signals);
     shell.mentions.commands |= mentions_commands;
     shell.budget.go_on_from(budget);
