@@ -186,6 +186,15 @@ impl Shell<'_> {
         Ok(text)
     }
 
+    /// Runs a command, and ends the substitutions that were started for it.
+    #[inline]
+    pub(crate) fn ending_process_subs<T>(&mut self, command: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.process_subs.len();
+        let r = command(self);
+        self.end_process_subs(before);
+        r
+    }
+
     /// Ends the substitutions started since there were `keep` of them.
     pub(crate) fn end_process_subs(&mut self, keep: usize) {
         while self.process_subs.len() > keep {

@@ -273,7 +273,6 @@ impl Shell<'_> {
 
     /// Runs a command just read; until a command in it sets the line, it is the last one read.
     fn list_read(&mut self, list: &List, last_line: u32) -> Flow {
-        self.line_before = (last_line, self.state.line);
         self.state.line = last_line;
         self.list(list)
     }

@@ -67,8 +67,6 @@ pub struct Shell<'a> {
     pub(crate) mentions: Mentions,
     /// Status of the last command substitution of the current command.
     pub(crate) last_subst: Option<i32>,
-    /// The line of the command being begun, and the one before it in effect.
-    pub(crate) line_before: (u32, u32),
     pub(crate) regex: crate::walk::LastRegex,
     pub(crate) zone: crate::clock::LastZone,
     pub(crate) history: Vec<Vec<u8>>,
@@ -114,7 +112,6 @@ impl<'a> Shell<'a> {
             leaving: Leaving::default(),
             mentions: Mentions::default(),
             last_subst: None,
-            line_before: (0, 0),
             regex: Default::default(),
             zone: Default::default(),
             history: Vec::new(),

@@ -83,11 +83,6 @@ impl Ifs {
         }
     }
 
-    /// Space, tab and newline split.
-    pub fn is_usual(&self) -> bool {
-        matches!(self.classes, Cow::Borrowed(_))
-    }
-
     /// Nothing splits.
     pub fn is_null(&self) -> bool {
         self.first.is_empty()

@@ -65,9 +65,7 @@ impl Shell<'_> {
             Dynamic::LineNo => number(s.line.into()),
             Dynamic::BashPid => number(s.ids.own().into()),
             Dynamic::BashCommand => Some(Value::Scalar(s.command.now().clone())),
-            Dynamic::BashSubshell => {
-                number(s.ids.subshells().saturating_sub(s.here.hidden_subshells).into())
-            }
+            Dynamic::BashSubshell => number(s.ids.subshells().into()),
             Dynamic::BashArgv0 => Some(Value::Scalar(s.params.arg0().clone())),
             Dynamic::Underscore => Some(Value::Scalar(s.last_arg.clone())),
             Dynamic::FuncName

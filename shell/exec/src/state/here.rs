@@ -43,8 +43,6 @@ pub(crate) enum Context {
     Detached,
     /// A stage that is a compound command, at whose end bash runs no EXIT trap.
     SilentStage,
-    /// A stage that is a simple command: bash expands it as if outside of the subshell.
-    SimpleStage,
     /// One command is all that the subshell consists of.
     Alone,
     /// One simple command is all that the process is for.
@@ -101,10 +99,6 @@ pub(crate) struct Here {
     /// The simple command that comes next is all that this process is for: nobody needs what its redirections replace.
     #[serde(skip)]
     pub is_all_of_process: bool,
-    /// The subshells that `$BASH_SUBSHELL` leaves out: stages that are simple commands.
-    pub hidden_subshells: u32,
-    /// The innermost of them is this one: functions and texts do count it.
-    pub hidden_here: bool,
 }
 
 impl Here {
@@ -140,26 +134,14 @@ impl Here {
             }
             Context::Captured { calls } => Here { exit_trap: ExitTrap::Late { calls }, ..self },
             Context::SilentStage => Here { exit_trap: ExitTrap::Never, ..self },
-            Context::SimpleStage => Here {
-                hidden_subshells: self.hidden_subshells + 1,
-                hidden_here: true,
-                alone: true,
-                ..self
-            },
             Context::Alone => Here { alone: true, ..self },
             Context::AllOfProcess => Here { is_all_of_process: true, ..self },
         }
     }
 
-    /// Commands of their own begin: assignments before the builtin around them are none of theirs, and `$BASH_SUBSHELL`
-    /// counts the stage that they are in.
+    /// Commands of their own begin: assignments before the builtin around them are none of theirs.
     fn with_commands(self) -> Here {
-        Here {
-            own_scope: None,
-            hidden_subshells: self.hidden_subshells - u32::from(self.hidden_here),
-            hidden_here: false,
-            ..self
-        }
+        Here { own_scope: None, ..self }
     }
 
     /// What a subshell begins with. Every field is decided upon: a new one does not compile until somebody has.
@@ -179,8 +161,6 @@ impl Here {
             running,
             alone: _,
             is_all_of_process: _,
-            hidden_subshells,
-            hidden_here: _,
         } = self;
         Here {
             condition,
@@ -198,8 +178,6 @@ impl Here {
             running: running.without(Trap::Exit),
             alone: false,
             is_all_of_process: false,
-            hidden_subshells,
-            hidden_here: false,
         }
     }
 }
@@ -272,15 +250,6 @@ mod tests {
         assert_eq!(here.within(Context::Text).own_scope, None);
         assert_eq!(here.within(Context::CommandBuiltin { scoped: false }).own_scope, Some(3));
         assert_eq!(here.within(Context::CommandBuiltin { scoped: true }).own_scope, None);
-    }
-
-    #[test]
-    fn functions_and_texts_count_the_stage_they_are_in_once() {
-        let stage = Here::default().within(Context::Subshell).within(Context::SimpleStage);
-        assert_eq!((stage.hidden_subshells, stage.alone), (1, true));
-        let called = stage.within(Context::Function).within(Context::Text);
-        assert_eq!(called.hidden_subshells, 0);
-        assert_eq!(stage.within(Context::Subshell).within(Context::Function).hidden_subshells, 1);
     }
 
     #[test]

@@ -44,7 +44,6 @@ pub fn encode(shell: &Shell<'_>, code: List) -> postcard::Result<Vec<u8>> {
         // Of the command under way, which is not the one over there.
         leaving: _,
         last_subst: _,
-        line_before: _,
     } = shell;
     let mut state = state.clone();
     state.here = state.here.shipped();

@@ -6,9 +6,10 @@ use std::rc::Rc;
 use box_applet::condition::Files;
 use box_text::regex::{Captures, Options, Regex, Syntax};
 use sh_expand::{Attributes, Cause, ExpandError, OwnedKey, Str, arith};
-use sh_syntax::ast::{Command, Cond, CondOp, Word, WordPart};
+use sh_syntax::ast::{Command, Cond, CondOp, Word};
 
 use crate::Shell;
+use crate::builtin::opts::integer;
 use crate::builtin::test::{files, unary};
 use crate::shell::{Flow, Unwind};
 use crate::state::assign::{is_name, split_reference};
@@ -63,10 +64,7 @@ impl Shell<'_> {
                 Ok(!text.is_empty())
             }
             Cond::Unary(op, w) => {
-                let text = match op {
-                    b'v' => sh_expand::expand_single(self, &without_quotes(w))?,
-                    _ => sh_expand::expand_single(self, w)?,
-                };
+                let text = sh_expand::expand_single(self, w)?;
                 if self.tracing() {
                     let shown = if *op == b'v' {
                         with_quoted_subscript(&text)
@@ -197,8 +195,8 @@ impl Shell<'_> {
             Some((name, key)) => (name, Some(key)),
             None => split_reference(text),
         };
-        if let (None, Some(n)) = (sub, positional(text)) {
-            return Ok(n <= self.state.params.list().len() as u64);
+        if let (None, Some(n @ 0..)) = (sub, integer(text)) {
+            return Ok(n as u64 <= self.state.params.list().len() as u64);
         }
         if !is_name(name) || sub == Some(b"") {
             return Ok(false);
@@ -309,23 +307,6 @@ fn with_quoted_subscript(text: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The number that means a positional parameter to `-v`: digits, a sign and blanks around them.
-fn positional(text: &[u8]) -> Option<u64> {
-    let mut text = text.trim_ascii_start();
-    while let [rest @ .., b' ' | b'\t'] = text {
-        text = rest;
-    }
-    let (negative, digits) = match text {
-        [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] | digits => (false, digits),
-    };
-    if !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    let n: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    (!negative || n == 0).then_some(n)
-}
-
 /// The regular expression used last. It is kept compiled, since a loop mostly uses one.
 #[derive(Default)]
 pub(crate) struct LastRegex(Option<(Vec<u8>, bool, Rc<Regex>)>);
@@ -365,34 +346,6 @@ pub(crate) fn regex_match(shell: &mut Shell<'_>, text: &[u8], pattern: &[u8]) ->
     // BASH_REMATCH is the shell's own to write.
     let _ = shell.set_array(b"BASH_REMATCH", array);
     Some(matched)
-}
-
-/// The operand of `-v` as bash 5.2 reads it, as an index: quotes within double quotes go, unless
-/// there is nothing between them.
-fn without_quotes(word: &Word) -> Cow<'_, Word> {
-    let quoted = |text: &[u8]| {
-        let mut between = text.split(|c| *c == b'"').skip(1).step_by(2);
-        text == b"\"" || text.contains(&b'"') && between.all(|piece| !piece.is_empty())
-    };
-    let quote = |part: &WordPart| matches!(part, WordPart::Quoted(text) if quoted(text));
-    let inside = |part: &WordPart| match part {
-        WordPart::DoubleQuoted(inside) => inside.iter().any(quote),
-        _ => false,
-    };
-    let subscripted = word.raw.contains(&b'[');
-    if subscripted || !word.parts.iter().any(inside) {
-        return Cow::Borrowed(word);
-    }
-    let mut word = word.clone();
-    for part in &mut word.parts {
-        let WordPart::DoubleQuoted(inside) = part else { continue };
-        for part in inside.iter_mut().filter(|part| quote(part)) {
-            if let WordPart::Quoted(text) = part {
-                Rc::make_mut(text).retain(|c| *c != b'"');
-            }
-        }
-    }
-    Cow::Owned(word)
 }
 
 /// What stands between the first bracket and the last byte, brackets or not.

@@ -113,24 +113,16 @@ impl Shell<'_> {
         if let CommandKind::Subshell(_) = c.kind {
             self.note_subshell(c);
         }
-        let subs = self.process_subs.len();
-        let r = match c.redirects.is_empty() {
-            true => self.compound(c).map(Ran::begun),
-            false => self.redirected_compound(c, negated),
-        };
-        self.end_process_subs(subs);
-        r
+        self.ending_process_subs(|s| match c.redirects.is_empty() {
+            true => s.compound(c).map(Ran::begun),
+            false => s.redirected_compound(c, negated),
+        })
     }
 
     /// A compound command with redirections.
     fn redirected_compound(&mut self, c: &Command, negated: bool) -> Result<Ran, Unwind> {
         let is_subshell = matches!(c.kind, CommandKind::Subshell(_));
-        // Messages tell the line of the last simple command, as bash's do.
-        // The ERR trap of a failed redirection has the line of the command before this one.
-        let line = match self.line_before {
-            (begun, before) if begun == self.state.line => before,
-            _ => self.state.line,
-        };
+        // Otherwise messages tell the line of the last simple command, as bash's do.
         if is_subshell {
             self.state.line = c.line;
         }
@@ -149,7 +141,7 @@ impl Shell<'_> {
                 // Nothing inside of the command can have failed instead.
                 let failed = match negated {
                     true => Ok(()),
-                    false => self.failed_unless_checked(c, line),
+                    false => self.failed_unless_checked(c),
                 };
                 failed.map(|()| Ran { status: 1, begun: false })
             }

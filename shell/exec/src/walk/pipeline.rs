@@ -148,11 +148,10 @@ impl Shell<'_> {
     }
 
     /// A compound command failed before it began (a redirection).
-    pub(crate) fn failed_unless_checked(&mut self, c: &Command, line: u32) -> Result<(), Unwind> {
-        // Bash reports the line of the command before.
+    pub(crate) fn failed_unless_checked(&mut self, c: &Command) -> Result<(), Unwind> {
         match fails_by_itself(c) {
             true => Ok(()),
-            false => self.failed(1, line, self.state.traps.sees(Trap::Err)),
+            false => self.failed(1, c.line, self.state.traps.sees(Trap::Err)),
         }
     }
 

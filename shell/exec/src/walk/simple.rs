@@ -104,20 +104,16 @@ impl Shell<'_> {
             }
             false => s,
         };
-        let subs = self.process_subs.len();
-        let r = if s.words.is_empty() {
-            self.assignments_only(s, c)
-        } else {
-            match self.expand_words(s) {
-                Ok(words) if words.argv.is_empty() => self.assignments_only(s, c),
-                Ok(words) => self.dispatch(&words, s, c),
-                Err(u) => Err(u),
+        self.ending_process_subs(|shell| {
+            if s.words.is_empty() {
+                return shell.assignments_only(s, c);
             }
-        };
-        if self.process_subs.len() > subs {
-            self.end_process_subs(subs);
-        }
-        r
+            let words = shell.expand_words(s)?;
+            match words.argv.is_empty() {
+                true => shell.assignments_only(s, c),
+                false => shell.dispatch(&words, s, c),
+            }
+        })
     }
 
     /// Expands the words, keeping assignment operands apart.

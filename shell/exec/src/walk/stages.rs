@@ -55,9 +55,7 @@ impl Shell<'_> {
         started.push(end);
         pumps.drain(self);
         let statuses = self.collect(&started);
-        if self.process_subs.len() > subs {
-            self.end_process_subs(subs);
-        }
+        self.end_process_subs(subs);
         self.state.line = line;
         Ok(statuses)
     }
@@ -183,7 +181,7 @@ impl Shell<'_> {
             self.enter(Context::SilentStage);
         }
         if let CommandKind::Simple(_) = command.kind {
-            self.enter(Context::SimpleStage);
+            self.enter(Context::Alone);
         } else {
             self.enter(Context::Detached);
             self.state.jobs = Jobs::default();
