@@ -7,7 +7,7 @@
 //! | arguments of tests | `number`, `perm` |
 //! | trees to entries, without recursion | `walk`, `entry` |
 //! | an expression about an entry | `eval` |
-//! | actions with output | `format` (-printf), `list` (-ls), `names`, `sinks` |
+//! | actions with output | `format` (-printf), `list` (-ls), `sinks` |
 //! | actions with commands | `command` |
 //!
 //! # Invariants
@@ -24,7 +24,6 @@ mod eval;
 mod expr;
 mod format;
 mod list;
-mod names;
 mod number;
 mod parse;
 mod perm;

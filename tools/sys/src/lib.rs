@@ -10,6 +10,7 @@
 //! | `fake` | a scripted double for unit tests |
 //! | `files` | [`Files`]: opening, listing, removing by name, as a trait likewise |
 //! | `meta` | mode bits, owners, links, times; by the bridge, `std` or a fallback |
+//! | `names` | user and group names |
 //! | `events` | caught signals, interruptible waits, CPU times |
 //! | `net` | connections on the loopback |
 //! | `errno` | error texts as `strerror(3)` gives them |
@@ -31,6 +32,7 @@ mod files;
 #[cfg(target_os = "wasi")]
 mod heap;
 pub mod meta;
+mod names;
 pub mod net;
 pub mod path;
 pub mod preview1;
@@ -49,6 +51,7 @@ pub use box_abi::{Kind, PIPE_CAPACITY, PIPE_DIR, PROCESSES, Stat, TASK_VARIABLE,
 pub use box_abi::{http, kv, session, tools};
 pub use errno::strerror;
 pub use files::{Entry, Files};
+pub use names::Names;
 pub use process::{Group, PROGRAM_VARIABLE, Pid, Processes, SpawnSpec, WaitStatus, signal};
 pub use stdio::{INHERITED_FDS, Inherited, ignore_empty_locale_variables, inherited, is_terminal};
 

@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use box_applet::{Ctx, Sink};
-use box_sys::{Kind, Stat, meta, path, strerror};
+use box_sys::{Kind, Names, Stat, meta, path, strerror};
 use tar::{EntryType, Header};
 
 use super::list::{Line, WIDTH, verbose};
@@ -86,7 +86,7 @@ fn fill(ctx: &mut Ctx<'_>, options: &Options, out: Encoder<'_>, start: u64) -> O
         own,
         width: WIDTH,
         warned: false,
-        names: Owners::read(),
+        names: Names::load(),
         done: Vec::new(),
     };
     for item in &options.items {
@@ -120,29 +120,6 @@ fn fill(ctx: &mut Ctx<'_>, options: &Options, out: Encoder<'_>, start: u64) -> O
     Ok(ok)
 }
 
-/// User and group names by id.
-struct Owners {
-    users: HashMap<u32, Vec<u8>>,
-    groups: HashMap<u32, Vec<u8>>,
-}
-
-impl Owners {
-    fn read() -> Owners {
-        let table = |file: &str| {
-            let text = std::fs::read(file).unwrap_or_default();
-            text.split(|&c| c == b'\n')
-                .filter_map(|line| {
-                    let mut fields = line.split(|&c| c == b':');
-                    let name = fields.next()?.to_vec();
-                    let id = std::str::from_utf8(fields.nth(1)?).ok()?.parse().ok()?;
-                    Some((id, name))
-                })
-                .collect()
-        };
-        Owners { users: table("/etc/passwd"), groups: table("/etc/group") }
-    }
-}
-
 struct Writer<'a> {
     out: Encoder<'a>,
     written: u64,
@@ -155,7 +132,7 @@ struct Writer<'a> {
     own: Option<(u64, u64)>,
     width: usize,
     warned: bool,
-    names: Owners,
+    names: Names,
     /// Archived files, for `--remove-files`.
     done: Vec<PathBuf>,
 }
@@ -316,14 +293,12 @@ impl Writer<'_> {
         header.set_gid(stat.gid.into());
         header.set_size(size);
         header.set_mtime(options.mtime.unwrap_or(stat.mtime / 1_000_000_000));
-        let name = |given: &Option<Vec<u8>>, table: &HashMap<u32, Vec<u8>>, id: u32| {
-            given.clone().or_else(|| table.get(&id).cloned()).unwrap_or_default()
+        let name = |given: &Option<Vec<u8>>, known: Option<&str>| {
+            given.clone().unwrap_or_else(|| known.unwrap_or_default().into())
         };
         if let Some(gnu) = header.as_gnu_mut() {
-            let user = name(&options.owner, &self.names.users, stat.uid);
-            let group = name(&options.group, &self.names.groups, stat.gid);
-            copy_field(&mut gnu.uname, &user);
-            copy_field(&mut gnu.gname, &group);
+            copy_field(&mut gnu.uname, &name(&options.owner, self.names.user(stat.uid)));
+            copy_field(&mut gnu.gname, &name(&options.group, self.names.group(stat.gid)));
         }
         header
     }

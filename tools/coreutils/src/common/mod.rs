@@ -9,7 +9,6 @@
 //! | `locale` | UTF-8 or bytes; widths on a terminal |
 //! | `mode` | permission bits: octal, symbolic, `rwxr-xr-x` |
 //! | `paths` | symbolic links resolved, backups, prompts |
-//! | `names` | user and group names |
 //! | `clock` | the system's clock |
 //! | `tree` | directory trees walked without recursion |
 
@@ -18,7 +17,6 @@ pub(crate) mod files0;
 pub(crate) mod input;
 pub(crate) mod locale;
 pub(crate) mod mode;
-pub(crate) mod names;
 pub(crate) mod number;
 pub(crate) mod paths;
 pub(crate) mod quote;

@@ -6,9 +6,9 @@ use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, Stat, meta};
 
-use crate::common::names::Names;
 use crate::common::tree::{self, Links, Visit};
 use crate::common::{input, quote};
+use box_sys::Names;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -140,7 +140,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], spec: &Spec<Flag>, group_only: bool)
         Ok(plan) => plan,
         Err(exit) => return exit,
     };
-    let mut names = Names::load();
+    let names = Names::load();
     let mut ok = true;
     for file in &plan.files {
         if plan.recursive && plan.preserve_root && file == b"/" {
@@ -150,7 +150,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], spec: &Spec<Flag>, group_only: bool)
         }
         tree::walk(ctx, file, plan.recursive, plan.links, &mut |ctx, name, visit| {
             ok &= match found(ctx, &plan, name, visit) {
-                Some(stat) => change(ctx, &plan, &mut names, name, &stat),
+                Some(stat) => change(ctx, &plan, &names, name, &stat),
                 None => false,
             };
         });
@@ -230,7 +230,7 @@ fn found(ctx: &mut Ctx<'_>, plan: &Plan, name: &[u8], visit: Visit<'_>) -> Optio
 }
 
 /// Changes one file and reports it; whether all went well.
-fn change(ctx: &mut Ctx<'_>, plan: &Plan, names: &mut Names, name: &[u8], stat: &Stat) -> bool {
+fn change(ctx: &mut Ctx<'_>, plan: &Plan, names: &Names, name: &[u8], stat: &Stat) -> bool {
     let differs =
         |ids: Ids| ids.0.is_some_and(|u| u != stat.uid) || ids.1.is_some_and(|g| g != stat.gid);
     if differs(plan.from) {
@@ -271,7 +271,7 @@ fn change(ctx: &mut Ctx<'_>, plan: &Plan, names: &mut Names, name: &[u8], stat: 
 }
 
 /// `OWNER:GROUP` by names, as far as they are to be shown.
-fn shown(names: &mut Names, (user, group): Ids) -> String {
+fn shown(names: &Names, (user, group): Ids) -> String {
     let user = user.map(|u| names.show_user(u));
     let group = group.map(|g| names.show_group(g));
     user.into_iter().chain(group).collect::<Vec<_>>().join(":")

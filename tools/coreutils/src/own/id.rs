@@ -5,7 +5,8 @@ use std::io::Write;
 use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
-use crate::common::{input, names::Names, quote};
+use crate::common::{input, quote};
+use box_sys::Names;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -168,9 +169,9 @@ const GROUPS: Spec<Flag> = Spec::new(
 
 pub(crate) fn groups(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = GROUPS.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let mut names = Names::load();
+    let names = Names::load();
     let mut exit = Exit::SUCCESS;
-    let mut list = |who: &Who| -> String {
+    let list = |who: &Who| -> String {
         who.groups.iter().map(|g| names.show_group(*g)).collect::<Vec<_>>().join(" ")
     };
     let known = Names::load();

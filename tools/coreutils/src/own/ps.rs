@@ -6,7 +6,8 @@ use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Ended, Exit};
 
 use super::processes::{self, Process};
-use crate::common::{names::Names, number};
+use crate::common::number;
+use box_sys::Names;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, Stat, meta};
 use box_text::printf;
 
-use crate::common::names::Names;
 use crate::common::{clock, input, mode, quote};
+use box_sys::Names;
 use box_text::time::Zone;
 use box_text::time::{civil, strftime};
 
@@ -97,7 +97,7 @@ struct Plan {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let plan = plan(ctx, args)?;
-    let mut names = Names::load();
+    let names = Names::load();
     let mut exit = Exit::SUCCESS;
     for name in &plan.files {
         let file = match look(ctx, &plan, name) {
@@ -112,7 +112,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             None => Cow::Borrowed(plan.format_for(&file)),
         };
         let mut out = Vec::new();
-        let shown = expand(&mut out, &format, &file, &plan, &mut names);
+        let shown = expand(&mut out, &format, &file, &plan, &names);
         if let Err(directive) = &shown {
             ctx.error_bytes(&[b"'", directive, b"': invalid directive"]);
         }
@@ -266,7 +266,7 @@ fn expand(
     format: &[u8],
     f: &File<'_>,
     plan: &Plan,
-    names: &mut Names,
+    names: &Names,
 ) -> Result<(), Vec<u8>> {
     let mut rest = format;
     while let Some(at) = memchr::memchr(b'%', rest) {
@@ -350,13 +350,7 @@ fn time_text(t: u64, zone: &Zone) -> Vec<u8> {
     out
 }
 
-fn value(
-    letter: u8,
-    part: Option<u8>,
-    f: &File<'_>,
-    zone: &Zone,
-    names: &mut Names,
-) -> Option<Value> {
+fn value(letter: u8, part: Option<u8>, f: &File<'_>, zone: &Zone, names: &Names) -> Option<Value> {
     let s = &f.stat;
     let seconds = |t: u64| {
         let (s, n) = civil::split_nanos(t);

@@ -6,7 +6,8 @@ use std::io::Write;
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit, Source};
 
-use crate::common::{clock, input, names::Names};
+use crate::common::{clock, input};
+use box_sys::Names;
 use box_text::time::strftime;
 
 /// Kernel name, release, version and machine as `uname` reports them.

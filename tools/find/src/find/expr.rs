@@ -1,15 +1,15 @@
 //! The expression as a tree, and what holds for the whole run.
 
+use std::cell::LazyCell;
 use std::rc::Rc;
 
 use box_applet::Ctx;
-use box_sys::Kind;
+use box_sys::{Kind, Names};
 use box_text::glob::Pattern;
 use box_text::regex::Regex;
 
 use super::command::Exec;
 use super::format::Format;
-use super::names::Names;
 use super::perm::PermTest;
 use super::sinks::{SinkId, Sinks};
 use box_text::time::{Broken, Zone};
@@ -131,7 +131,8 @@ pub struct Settings {
     /// Nanoseconds since the epoch.
     pub now: i128,
     pub zone: Zone,
-    pub names: Names,
+    /// Read when they are asked for.
+    pub names: LazyCell<Names>,
     pub sinks: Sinks,
     pub utf8: bool,
 }
@@ -150,7 +151,7 @@ impl Settings {
             files_from: None,
             now,
             zone: Zone::from_env(ctx.env.get(b"TZ"), read),
-            names: Names::default(),
+            names: LazyCell::new(Names::load),
             sinks: Sinks::default(),
             utf8: ctx.env.is_utf8(),
         }

@@ -279,8 +279,12 @@ fn value(field: &Field, entry: &Entry, settings: &Settings, alternate: bool) -> 
             (format!("{prefix}{mode:o}").into_bytes(), true)
         }
         b'M' => text(stat().map(|s| list::mode_text(s).into_bytes()).unwrap_or_default()),
-        b'u' => text(stat().map(|s| list::user(s, settings)).unwrap_or_default()),
-        b'g' => text(stat().map(|s| list::group(s, settings)).unwrap_or_default()),
+        b'u' => {
+            text(stat().map(|s| settings.names.show_user(s.uid).into_bytes()).unwrap_or_default())
+        }
+        b'g' => {
+            text(stat().map(|s| settings.names.show_group(s.gid).into_bytes()).unwrap_or_default())
+        }
         b'a' | b'c' | b't' => {
             let of = match letter {
                 b'a' => TimeOf::Access,

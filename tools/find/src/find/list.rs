@@ -25,8 +25,8 @@ pub fn write(entry: &Entry, stat: &Stat, settings: &Settings, out: &mut Vec<u8>)
         stat.nlink
     );
     out.extend_from_slice(head.as_bytes());
-    for name in [user(stat, settings), group(stat, settings)] {
-        out.extend_from_slice(&name);
+    for name in [settings.names.show_user(stat.uid), settings.names.show_group(stat.gid)] {
+        out.extend_from_slice(name.as_bytes());
         out.resize(out.len() + 8usize.saturating_sub(name.len()) + 1, b' ');
     }
     let tail = format!("{:8} {} {:2} {time} ", stat.size, &c.month_name()[..3], c.day);
@@ -75,18 +75,6 @@ pub fn mode_text(stat: &Stat) -> String {
         });
     }
     text
-}
-
-/// The owner's name, or the number.
-pub fn user(stat: &Stat, settings: &Settings) -> Vec<u8> {
-    let name = settings.names.user(stat.uid);
-    name.map_or_else(|| stat.uid.to_string().into_bytes(), <[u8]>::to_vec)
-}
-
-/// The group's name, or the number.
-pub fn group(stat: &Stat, settings: &Settings) -> Vec<u8> {
-    let name = settings.names.group(stat.gid);
-    name.map_or_else(|| stat.gid.to_string().into_bytes(), <[u8]>::to_vec)
 }
 
 /// A name with C escapes for what is not printable, and quoted spaces.

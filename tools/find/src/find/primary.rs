@@ -351,7 +351,10 @@ impl<'p, 'c> Primaries<'p, 'c> {
     fn owner(&self, word: &[u8], words: &mut Words<'_>, user: bool) -> Result<Test, Message> {
         let arg = argument(word, words)?;
         let names = &self.settings.names;
-        let id = if user { names.user_id(arg) } else { names.group_id(arg) };
+        let id = std::str::from_utf8(arg).ok().and_then(|name| match user {
+            true => names.user_id(name).map(|(id, _)| id),
+            false => names.group_id(name),
+        });
         let Some(id) = id.map(u64::from).or_else(|| number::plain(arg)) else {
             let what: &[u8] = if user { b" user" } else { b" group" };
             let article: &[u8] = if user {

@@ -9,9 +9,9 @@ use box_sys::{Kind, meta};
 use super::engine::{Copier, Plan};
 use super::targets;
 use crate::common::mode::{self, Mode};
-use crate::common::names::Names;
 use crate::common::paths::{self, Backup};
 use crate::common::{input, quote};
+use box_sys::Names;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]

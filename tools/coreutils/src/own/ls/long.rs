@@ -5,8 +5,8 @@ use box_sys::{Kind, Stat};
 use super::entry::{self, Entry};
 use super::layout::{name, push_color};
 use super::options::{Indicator, Plan};
-use crate::common::names::Names;
 use crate::own::stat::{blocks, mode_string};
+use box_sys::Names;
 use box_text::time::{civil, strftime};
 
 /// Half of 365.2425 days: times older than this show the year.
@@ -41,7 +41,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(plan: &Plan, names: &mut Names, stat: Option<&Stat>) -> Row {
+    fn of(plan: &Plan, names: &Names, stat: Option<&Stat>) -> Row {
         let Some(s) = stat else {
             let unknown = || "?".to_string();
             return Row {
@@ -72,7 +72,7 @@ fn widest(rows: &[Row], cell: fn(&Row) -> &String) -> usize {
     rows.iter().map(|row| cell(row).len()).max().unwrap_or(0)
 }
 
-pub(super) fn show(out: &mut Vec<u8>, plan: &Plan, names: &mut Names, entries: &[Entry]) {
+pub(super) fn show(out: &mut Vec<u8>, plan: &Plan, names: &Names, entries: &[Entry]) {
     let rows: Vec<Row> = entries.iter().map(|e| Row::of(plan, names, e.stat.as_ref())).collect();
     // Numbers are aligned right, names left.
     let number = |out: &mut Vec<u8>, row: &Row, cell: fn(&Row) -> &String, width: usize| {

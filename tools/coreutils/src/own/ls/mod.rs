@@ -19,7 +19,8 @@ use std::io::Write;
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, Stat, meta};
 
-use crate::common::{input, names::Names, paths, quote};
+use crate::common::{input, paths, quote};
+use box_sys::Names;
 use entry::Entry;
 use options::{Follow, Format, Plan, Wrong};
 
@@ -233,7 +234,7 @@ impl List<'_, '_> {
 
     fn show(&mut self, entries: &[Entry]) {
         match self.plan.format {
-            Format::Long => long::show(&mut self.out, &self.plan, &mut self.names, entries),
+            Format::Long => long::show(&mut self.out, &self.plan, &self.names, entries),
             _ => layout::show(&mut self.out, &self.plan, entries),
         }
     }

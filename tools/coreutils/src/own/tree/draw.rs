@@ -6,7 +6,8 @@ use box_text::time::{civil, strftime};
 
 use super::list::{Item, list};
 use super::{Flag, Open, Options, Totals, directory};
-use crate::common::{clock, names::Names, paths};
+use crate::common::{clock, paths};
+use box_sys::Names;
 
 /// What the lines in front of names are made of.
 struct Lines {
@@ -90,7 +91,7 @@ impl Drawing<'_> {
 
     fn root(&mut self, ctx: &Ctx<'_>, root: &[u8], stat: &Stat) {
         let o = self.options;
-        let details = details(o, &mut self.names, stat);
+        let details = details(o, &self.names, stat);
         self.out.extend_from_slice(&details);
         self.out.extend_from_slice(&name_of(o, root));
         if o.p.has(Flag::Classify) && !root.ends_with(b"/") {
@@ -176,7 +177,7 @@ impl Drawing<'_> {
     /// A name with what is said about it.
     fn item(&mut self, item: &Item, path: &[u8]) {
         let o = self.options;
-        let details = details(o, &mut self.names, &item.stat);
+        let details = details(o, &self.names, &item.stat);
         self.out.extend_from_slice(&details);
         let shown = if o.p.has(Flag::FullPath) { path } else { &item.name };
         self.out.extend_from_slice(&name_of(o, shown));
@@ -199,7 +200,7 @@ fn too_many(o: &Options, entries: &[Item]) -> Option<String> {
 }
 
 /// `[drwxr-xr-x user 4.0K]` and the like.
-fn details(o: &Options, names: &mut Names, s: &Stat) -> Vec<u8> {
+fn details(o: &Options, names: &Names, s: &Stat) -> Vec<u8> {
     let mut parts: Vec<String> = Vec::new();
     if o.p.has(Flag::Protections) {
         parts.push(crate::own::stat::mode_string(s));

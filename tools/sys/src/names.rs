@@ -1,20 +1,18 @@
 //! User and group names: `/etc/passwd` and `/etc/group`, else fixed answers for the guest's one user.
 
-use std::collections::HashMap;
-use std::path::Path;
-
 /// Name of the guest's one user where `/etc/passwd` does not say.
 const USER: &str = "user";
 
 /// Names by id, read once.
-pub(crate) struct Names {
+pub struct Names {
+    /// Id, login group and name.
     users: Vec<(u32, u32, String)>,
+    /// Id, name and members.
     groups: Vec<(u32, String, Vec<String>)>,
-    cache: HashMap<(bool, u32), String>,
 }
 
 fn fields(path: &str) -> Vec<Vec<String>> {
-    let text = std::fs::read(Path::new(path)).unwrap_or_default();
+    let text = std::fs::read(path).unwrap_or_default();
     String::from_utf8_lossy(&text)
         .lines()
         .map(|l| l.split(':').map(str::to_string).collect())
@@ -23,7 +21,7 @@ fn fields(path: &str) -> Vec<Vec<String>> {
 
 impl Names {
     /// Reads the data base.
-    pub(crate) fn load() -> Names {
+    pub fn load() -> Names {
         let mut users: Vec<_> = fields("/etc/passwd")
             .into_iter()
             .filter_map(|f| {
@@ -39,65 +37,50 @@ impl Names {
             })
             .collect();
         if cfg!(target_os = "wasi") {
-            let id = box_sys::meta::USER_ID;
-            if !users.iter().any(|u| u.0 == id) {
-                users.push((id, id, USER.to_string()));
-            }
-            if !groups.iter().any(|g| g.0 == id) {
-                groups.push((id, USER.to_string(), Vec::new()));
-            }
-            if !users.iter().any(|u| u.0 == 0) {
-                users.push((0, 0, "root".to_string()));
-            }
-            if !groups.iter().any(|g| g.0 == 0) {
-                groups.push((0, "root".to_string(), Vec::new()));
+            for (id, name) in [(crate::meta::USER_ID, USER), (0, "root")] {
+                if !users.iter().any(|u| u.0 == id) {
+                    users.push((id, id, name.to_string()));
+                }
+                if !groups.iter().any(|g| g.0 == id) {
+                    groups.push((id, name.to_string(), Vec::new()));
+                }
             }
         }
-        Names { users, groups, cache: HashMap::new() }
+        Names { users, groups }
     }
 
     /// Name of a user id.
-    pub(crate) fn user(&self, id: u32) -> Option<&str> {
+    pub fn user(&self, id: u32) -> Option<&str> {
         self.users.iter().find(|u| u.0 == id).map(|u| u.2.as_str())
     }
 
     /// Name of a group id.
-    pub(crate) fn group(&self, id: u32) -> Option<&str> {
+    pub fn group(&self, id: u32) -> Option<&str> {
         self.groups.iter().find(|g| g.0 == id).map(|g| g.1.as_str())
     }
 
     /// Name or number of a user id, for listings.
-    pub(crate) fn show_user(&mut self, id: u32) -> String {
-        if let Some(s) = self.cache.get(&(false, id)) {
-            return s.clone();
-        }
-        let s = self.user(id).map_or_else(|| id.to_string(), str::to_string);
-        self.cache.insert((false, id), s.clone());
-        s
+    pub fn show_user(&self, id: u32) -> String {
+        self.user(id).map_or_else(|| id.to_string(), str::to_string)
     }
 
     /// Name or number of a group id, for listings.
-    pub(crate) fn show_group(&mut self, id: u32) -> String {
-        if let Some(s) = self.cache.get(&(true, id)) {
-            return s.clone();
-        }
-        let s = self.group(id).map_or_else(|| id.to_string(), str::to_string);
-        self.cache.insert((true, id), s.clone());
-        s
+    pub fn show_group(&self, id: u32) -> String {
+        self.group(id).map_or_else(|| id.to_string(), str::to_string)
     }
 
     /// User id (and login group) of a name.
-    pub(crate) fn user_id(&self, name: &str) -> Option<(u32, u32)> {
+    pub fn user_id(&self, name: &str) -> Option<(u32, u32)> {
         self.users.iter().find(|u| u.2 == name).map(|u| (u.0, u.1))
     }
 
     /// Group id of a name.
-    pub(crate) fn group_id(&self, name: &str) -> Option<u32> {
+    pub fn group_id(&self, name: &str) -> Option<u32> {
         self.groups.iter().find(|g| g.1 == name).map(|g| g.0)
     }
 
     /// Groups of a user: the primary one first.
-    pub(crate) fn groups_of(&self, user: Option<&str>, primary: u32) -> Vec<u32> {
+    pub fn groups_of(&self, user: Option<&str>, primary: u32) -> Vec<u32> {
         let mut ids = vec![primary];
         for (id, _, members) in &self.groups {
             if user.is_some_and(|u| members.iter().any(|m| m == u)) && !ids.contains(id) {
