@@ -138,6 +138,19 @@ impl Kind {
             _ => return None,
         })
     }
+
+    /// The letter that `ls -l` begins a line with.
+    pub fn letter(self) -> char {
+        match self {
+            Kind::File => '-',
+            Kind::Dir => 'd',
+            Kind::Symlink => 'l',
+            Kind::Fifo => 'p',
+            Kind::Socket => 's',
+            Kind::BlockDevice => 'b',
+            Kind::CharDevice => 'c',
+        }
+    }
 }
 
 /// One file's metadata, as `stat(2)` gives it.

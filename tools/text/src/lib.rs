@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `glob` | shell patterns (POSIX XCU 2.13) with bash's extglob; one compiled matcher for `case`, `[[`, `${x#p}`, pathname expansion, `find -name` |
 //! | `escape` | backslash escapes of `$'...'`, `echo -e`, `printf`, `tr`, and shell quoting (`printf %q`, `${x@Q}`, `ls --quoting-style`) |
+//! | `mode` | permission bits: octal and symbolic modes, `rwxr-xr-x` |
 //! | `number` | parsing and formatting of integers and sizes |
 //! | `printf` | one conversion (`%-08.3f`) over integers, floats and strings, C semantics |
 //! | `regex` | POSIX BRE and ERE with GNU extensions, leftmost-longest |
@@ -12,6 +13,7 @@
 
 pub mod escape;
 pub mod glob;
+pub mod mode;
 pub mod number;
 pub mod printf;
 pub mod regex;

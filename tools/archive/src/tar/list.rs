@@ -1,9 +1,9 @@
 //! `tar -t`, and the verbose line that `-tv`, `-cvv` and `-xvv` print.
 
+use box_applet::Ctx;
+use box_text::mode;
 use box_text::time::{Zone, strftime};
 use std::io::{self, Read, Write};
-
-use box_applet::Ctx;
 use tar::{EntryType, Header};
 
 use super::options::{Item, Options};
@@ -84,7 +84,7 @@ pub fn verbose(
         EntryType::Fifo => 'p',
         _ => '-',
     };
-    let mode = header.mode().unwrap_or(0);
+    let mode = (header.mode().unwrap_or(0) & 0o7777) as u16;
     let owner = |name: Option<&[u8]>, id: io::Result<u64>| match name {
         Some(n) if !n.is_empty() && !options.numeric_owner => {
             String::from_utf8_lossy(n).into_owned()
@@ -98,7 +98,7 @@ pub fn verbose(
     *width = used.max(*width);
     let pad = *width - used + size.len();
     let time = date(header.mtime().unwrap_or(0), options.full_time, &options.zone);
-    write!(out, "{letter}{} {user}/{group} {size:>pad$} {time} ", permissions(mode))?;
+    write!(out, "{letter}{} {user}/{group} {size:>pad$} {time} ", mode::letters(mode))?;
     write_name(out, line.name)?;
     match (kind, line.link) {
         (EntryType::Symlink, Some(to)) => {
@@ -112,20 +112,6 @@ pub fn verbose(
         _ => {}
     }
     out.write_all(b"\n")
-}
-
-/// `rwxr-xr-x`, with set-id and sticky letters.
-fn permissions(mode: u32) -> String {
-    let mut text: Vec<u8> = (0..9)
-        .rev()
-        .map(|bit| if mode >> bit & 1 == 1 { b"xwr"[bit as usize % 3] } else { b'-' })
-        .collect();
-    for (bit, at, set) in [(11, 2, b's'), (10, 5, b's'), (9, 8, b't')] {
-        if mode >> bit & 1 == 1 {
-            text[at] = if text[at] == b'x' { set } else { set.to_ascii_uppercase() };
-        }
-    }
-    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Date and time of seconds since the epoch in a zone.
@@ -147,12 +133,5 @@ mod tests {
         assert_eq!(date(0, true, &Zone::utc()), "1970-01-01 00:00:00");
         assert_eq!(date(951_782_400, true, &Zone::utc()), "2000-02-29 00:00:00");
         assert_eq!(date(1_767_225_599, false, &Zone::utc()), "2025-12-31 23:59");
-    }
-
-    #[test]
-    fn modes() {
-        assert_eq!(permissions(0o755), "rwxr-xr-x");
-        assert_eq!(permissions(0o4654), "rwSr-xr--");
-        assert_eq!(permissions(0o1777), "rwxrwxrwt");
     }
 }

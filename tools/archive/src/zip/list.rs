@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use box_applet::Ctx;
+use box_text::mode::letters;
 use box_text::time::{Zone, strftime};
 
 use super::format::{BZIP2, DEFLATED, Directory, Entry, STORED};
@@ -158,9 +159,5 @@ fn mode(e: &Entry) -> String {
         0 => '?',
         _ => '-',
     };
-    let bits = (0..9).map(|i| match mode >> (8 - i) & 1 {
-        1 => ['r', 'w', 'x'][i % 3],
-        _ => '-',
-    });
-    std::iter::once(kind).chain(bits).collect()
+    format!("{kind}{}", letters((mode & 0o777) as u16))
 }

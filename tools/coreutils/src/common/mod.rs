@@ -7,7 +7,6 @@
 //! | `quote` | file names in messages and listings, GNU's quoting styles |
 //! | `number` | counts and sizes with suffixes, sizes for people |
 //! | `locale` | UTF-8 or bytes; widths on a terminal |
-//! | `mode` | permission bits: octal, symbolic, `rwxr-xr-x` |
 //! | `paths` | symbolic links resolved, backups, prompts |
 //! | `clock` | the system's clock |
 //! | `tree` | directory trees walked without recursion |
@@ -16,7 +15,6 @@ pub(crate) mod clock;
 pub(crate) mod files0;
 pub(crate) mod input;
 pub(crate) mod locale;
-pub(crate) mod mode;
 pub(crate) mod number;
 pub(crate) mod paths;
 pub(crate) mod quote;

@@ -79,21 +79,6 @@ pub(crate) fn decimal(text: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// An octal number up to a limit.
-pub(crate) fn octal(text: &[u8], limit: u32) -> Option<u32> {
-    if text.is_empty() || !text.iter().all(|c| (b'0'..=b'7').contains(c)) {
-        return None;
-    }
-    let mut value = 0u32;
-    for d in text {
-        value = value.checked_mul(8)?.checked_add(u32::from(d - b'0'))?;
-        if value > limit {
-            return None;
-        }
-    }
-    Some(value)
-}
-
 /// How `ls`, `du` and `df` print sizes: in units of a block, or for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {

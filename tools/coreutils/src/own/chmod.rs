@@ -4,9 +4,10 @@ use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
+use box_sys::meta::umask;
 use box_sys::{Kind, Stat, meta};
+use box_text::mode::{self, Mode};
 
-use crate::common::mode::{self, Mode, umask};
 use crate::common::tree::{self, Links, Visit};
 use crate::common::{input, quote};
 

@@ -4,11 +4,10 @@ use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, Stat, meta};
+use box_sys::{Kind, Names, Stat, meta};
 
 use crate::common::tree::{self, Links, Visit};
 use crate::common::{input, quote};
-use box_sys::Names;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Ended, Exit};
+use box_sys::Names;
 
 use crate::common::{input, quote};
-use box_sys::Names;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]

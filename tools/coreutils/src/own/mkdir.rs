@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
+use box_sys::meta::umask;
 use box_sys::{Kind, meta};
+use box_text::mode::{self, Mode};
 
-use crate::common::mode::{self, Mode, umask};
 use crate::common::{input, paths, quote};
 
 /// What may be asked for.

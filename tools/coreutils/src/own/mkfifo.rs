@@ -3,8 +3,9 @@
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::meta;
+use box_sys::meta::umask;
+use box_text::mode;
 
-use crate::common::mode::{self, umask};
 use crate::common::{input, quote};
 
 /// What may be asked for.

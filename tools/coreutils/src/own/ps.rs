@@ -4,10 +4,10 @@ use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Ended, Exit};
+use box_sys::Names;
 
 use super::processes::{self, Process};
 use crate::common::number;
-use box_sys::Names;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -5,13 +5,13 @@ use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, Stat, meta};
+use box_sys::{Kind, Names, Stat, meta};
+use box_text::mode;
 use box_text::printf;
-
-use crate::common::{clock, input, mode, quote};
-use box_sys::Names;
 use box_text::time::Zone;
 use box_text::time::{civil, strftime};
+
+use crate::common::{clock, input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub(crate) fn blocks(s: &Stat) -> u64 {
 
 /// `drwxr-xr-x`
 pub(crate) fn mode_string(s: &Stat) -> String {
-    format!("{}{}", char::from(mode::kind_letter(s.kind)), mode::letters(s.mode))
+    format!("{}{}", s.kind.letter(), mode::letters(s.mode))
 }
 
 struct File<'a> {

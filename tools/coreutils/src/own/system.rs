@@ -5,10 +5,10 @@ use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
 use box_applet::{Ctx, Ended, Exit, Source};
-
-use crate::common::{clock, input};
 use box_sys::Names;
 use box_text::time::strftime;
+
+use crate::common::{clock, input};
 
 /// Kernel name, release, version and machine as `uname` reports them.
 const SYSTEM: [&str; 4] = ["Linux", "6.1.0-wasibox", "#1 SMP Wasibox", "wasm32"];

@@ -7,12 +7,12 @@ use box_applet::Ctx;
 use box_sys::{Kind, Names};
 use box_text::glob::Pattern;
 use box_text::regex::Regex;
+use box_text::time::{Broken, Zone};
 
 use super::command::Exec;
 use super::format::Format;
 use super::perm::PermTest;
 use super::sinks::{SinkId, Sinks};
-use box_text::time::{Broken, Zone};
 
 /// A node. Operators hold all their operands, so that long chains are no deep trees.
 pub enum Expr {

@@ -322,15 +322,10 @@ fn general(value: f64) -> String {
 }
 
 /// The letter of `-type` and `%y`.
-pub fn kind_letter(kind: Kind) -> u8 {
+fn kind_letter(kind: Kind) -> u8 {
     match kind {
         Kind::File => b'f',
-        Kind::Dir => b'd',
-        Kind::Symlink => b'l',
-        Kind::Fifo => b'p',
-        Kind::Socket => b's',
-        Kind::BlockDevice => b'b',
-        Kind::CharDevice => b'c',
+        other => other.letter() as u8,
     }
 }
 

@@ -1,6 +1,7 @@
 //! `-ls`: one line as `ls -dils` gives it.
 
 use box_sys::{Kind, Stat};
+use box_text::mode;
 
 use super::entry::Entry;
 use super::expr::Settings;
@@ -51,30 +52,7 @@ pub fn blocks(stat: &Stat) -> u64 {
 
 /// `drwxr-xr-x`
 pub fn mode_text(stat: &Stat) -> String {
-    let kind = match stat.kind {
-        Kind::File => '-',
-        Kind::Dir => 'd',
-        Kind::Symlink => 'l',
-        Kind::Fifo => 'p',
-        Kind::Socket => 's',
-        Kind::BlockDevice => 'b',
-        Kind::CharDevice => 'c',
-    };
-    let mut text = String::from(kind);
-    for (shift, special, set, unset) in
-        [(6, 0o4000, 's', 'S'), (3, 0o2000, 's', 'S'), (0, 0o1000, 't', 'T')]
-    {
-        let bits = stat.mode >> shift;
-        text.push(if bits & 4 != 0 { 'r' } else { '-' });
-        text.push(if bits & 2 != 0 { 'w' } else { '-' });
-        text.push(match (bits & 1 != 0, stat.mode & special != 0) {
-            (true, true) => set,
-            (false, true) => unset,
-            (true, false) => 'x',
-            (false, false) => '-',
-        });
-    }
-    text
+    format!("{}{}", stat.kind.letter(), mode::letters(stat.mode))
 }
 
 /// A name with C escapes for what is not printable, and quoted spaces.

@@ -396,11 +396,8 @@ fn same_path(a: &Path, b: &Path) -> bool {
 pub(super) fn overwrite_question(shown: &[u8], old: Option<&Stat>, verb: &str) -> Vec<u8> {
     match old {
         Some(s) if s.kind != Kind::Symlink && !meta::may(s, 2) => {
-            let text = format!(
-                ", overriding mode {:04o} ({})?",
-                s.mode,
-                crate::common::mode::letters(s.mode)
-            );
+            let text =
+                format!(", overriding mode {:04o} ({})?", s.mode, box_text::mode::letters(s.mode));
             [b"replace ".as_slice(), shown, text.as_bytes()].concat()
         }
         _ => [verb.as_bytes(), b" ", shown, b"?"].concat(),

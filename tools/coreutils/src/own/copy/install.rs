@@ -4,14 +4,13 @@ use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, meta};
+use box_sys::{Kind, Names, meta};
+use box_text::mode::{self, Mode};
 
 use super::engine::{Copier, Plan};
 use super::targets;
-use crate::common::mode::{self, Mode};
 use crate::common::paths::{self, Backup};
 use crate::common::{input, quote};
-use box_sys::Names;
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]

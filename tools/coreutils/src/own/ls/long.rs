@@ -1,13 +1,12 @@
 //! The long format.
 
-use box_sys::{Kind, Stat};
+use box_sys::{Kind, Names, Stat};
+use box_text::time::{civil, strftime};
 
 use super::entry::{self, Entry};
 use super::layout::{name, push_color};
 use super::options::{Indicator, Plan};
 use crate::own::stat::{blocks, mode_string};
-use box_sys::Names;
-use box_text::time::{civil, strftime};
 
 /// Half of 365.2425 days: times older than this show the year.
 const HALF_YEAR: i64 = 31_556_952 / 2;

@@ -17,10 +17,9 @@ mod options;
 use std::io::Write;
 
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, Stat, meta};
+use box_sys::{Kind, Names, Stat, meta};
 
 use crate::common::{input, paths, quote};
-use box_sys::Names;
 use entry::Entry;
 use options::{Follow, Format, Plan, Wrong};
 

@@ -4,11 +4,11 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 
 use box_applet::Ctx;
+use box_sys::meta::umask;
 use box_sys::path::to_bytes;
 use box_sys::{Kind, Stat, errno::code, meta};
 
 use super::{Copier, Entry, Existing, Step};
-use crate::common::mode::umask;
 use crate::common::{input, paths, quote};
 
 impl Copier<'_> {

@@ -1,13 +1,9 @@
 //! Permission bits: octal and symbolic modes (POSIX `chmod`, "EXTENDED DESCRIPTION"; GNU
 //! manual, "File permissions"), and `rwxr-xr-x`.
 
-use box_sys::Kind;
-
-pub(crate) use box_sys::meta::umask;
-
 /// A parsed mode operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// Set-id bits of directories are kept unless the number has five or more digits.
     Octal {
         bits: u16,
@@ -18,7 +14,7 @@ pub(crate) enum Mode {
 
 /// One `u+rwx` after a who part; several actions may follow one who.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Clause {
+pub struct Clause {
     /// 0o4700 for `u`, 0o2070 for `g`, 0o1007 for `o`; 0 if none was given (umask applies).
     who: u16,
     op: u8,
@@ -36,10 +32,10 @@ enum Perms {
 }
 
 /// Parses a mode; `None` if it is none.
-pub(crate) fn parse(text: &[u8]) -> Option<Mode> {
+pub fn parse(text: &[u8]) -> Option<Mode> {
     if text.first().is_some_and(u8::is_ascii_digit) {
-        let bits = super::number::octal(text, 0o7777)?;
-        return Some(Mode::Octal { bits: bits as u16, exact: text.len() > 4 });
+        let bits = octal(text)?;
+        return Some(Mode::Octal { bits, exact: text.len() > 4 });
     }
     let is_op = |c: &u8| matches!(c, b'+' | b'-' | b'=');
     let mut clauses = Vec::new();
@@ -57,6 +53,15 @@ pub(crate) fn parse(text: &[u8]) -> Option<Mode> {
         }
     }
     Some(Mode::Symbolic(clauses))
+}
+
+/// An octal number of at most twelve bits.
+fn octal(text: &[u8]) -> Option<u16> {
+    let digit = |n: u16, c: &u8| match c {
+        b'0'..=b'7' => Some(n.checked_mul(8)? + u16::from(c - b'0')),
+        _ => None,
+    };
+    text.iter().try_fold(0, digit).filter(|n| *n <= 0o7777)
 }
 
 /// The bits of those that letters before an operator name.
@@ -81,7 +86,7 @@ fn permissions(text: &[u8]) -> Option<Perms> {
         b"g" => return Some(Perms::Copy(3)),
         b"o" => return Some(Perms::Copy(0)),
         [b'0'..=b'9', ..] => {
-            return Some(Perms::Octal(super::number::octal(text, 0o7777)? as u16));
+            return Some(Perms::Octal(octal(text)?));
         }
         _ => {}
     }
@@ -103,7 +108,7 @@ fn permissions(text: &[u8]) -> Option<Perms> {
 impl Mode {
     /// The new permission bits of a file that has `old`. A who part that is missing means
     /// all, less what `umask` masks.
-    pub(crate) fn apply(&self, old: u16, dir: bool, umask: u16) -> u16 {
+    pub fn apply(&self, old: u16, dir: bool, umask: u16) -> u16 {
         let clauses = match self {
             Mode::Octal { bits, exact } => {
                 let kept = if dir && !exact { old & 0o6000 } else { 0 };
@@ -153,21 +158,8 @@ impl Mode {
     }
 }
 
-/// The letter of a file's kind in `ls -l`.
-pub(crate) fn kind_letter(kind: Kind) -> u8 {
-    match kind {
-        Kind::File => b'-',
-        Kind::Dir => b'd',
-        Kind::Symlink => b'l',
-        Kind::CharDevice => b'c',
-        Kind::BlockDevice => b'b',
-        Kind::Fifo => b'p',
-        Kind::Socket => b's',
-    }
-}
-
 /// Nine letters as in `ls -l`.
-pub(crate) fn letters(mode: u16) -> String {
+pub fn letters(mode: u16) -> String {
     let mut s = String::with_capacity(9);
     for (shift, special, yes, no) in
         [(6, 0o4000, 's', 'S'), (3, 0o2000, 's', 'S'), (0, 0o1000, 't', 'T')]
@@ -218,6 +210,7 @@ mod tests {
             assert_eq!(parse(bad), None, "{}", String::from_utf8_lossy(bad));
         }
         assert_eq!(letters(0o4755), "rwsr-xr-x");
+        assert_eq!(letters(0o4654), "rwSr-xr--");
         assert_eq!(letters(0o1777), "rwxrwxrwt");
     }
 }
