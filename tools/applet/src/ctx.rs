@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use box_sys::{Processes, strerror};
+use box_text::time::Zone;
 
-use crate::{Env, Input, Output, Table};
+use crate::{Env, Input, Output, Table, clock};
 
 /// The exit status of an applet, 0 to 255.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,11 @@ impl Ctx<'_> {
     /// An already parsed path made absolute; an empty one names nothing.
     pub fn absolute(&self, p: &Path) -> PathBuf {
         box_sys::path::resolve(&self.cwd, p.as_os_str().as_encoded_bytes())
+    }
+
+    /// The zone that `TZ` means.
+    pub fn zone(&self) -> Zone {
+        clock::zone(self.env.get(b"TZ"))
     }
 
     /// All of an operand: of standard input for `-`, else of a file.

@@ -14,6 +14,7 @@
 //! | file | what |
 //! |---|---|
 //! | `ctx` | [`Ctx`], [`Exit`], [`Ended`], diagnostics |
+//! | `clock` | the time now, the zone of `TZ` |
 //! | `stream` | [`Input`], [`Output`]: descriptors or memory behind `Read`/`Write` |
 //! | `opts` | options declared once: parsing as `getopt_long(3)`, usage text, `--help` |
 //! | `table` | [`Applet`], [`Table`]: lookup by name |
@@ -24,6 +25,7 @@
 //! | `inherit` | a file that takes another's place: where it is written, its mode and owner |
 #![forbid(unsafe_code)]
 
+pub mod clock;
 pub mod command;
 pub mod condition;
 mod ctx;

@@ -33,6 +33,11 @@ impl Input {
         Input { source, buf: Vec::new(), pos: 0, offset: 0 }
     }
 
+    /// The stream itself, for who must own what it reads. What is left in its place is closed.
+    pub fn detach(&mut self) -> Input {
+        std::mem::replace(self, Input::new(Source::Closed))
+    }
+
     /// Where it comes from, for handing on to a child. Buffered bytes are not included:
     /// call [`Input::give_back`] first.
     pub fn source(&self) -> &Source {

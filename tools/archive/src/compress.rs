@@ -90,8 +90,7 @@ fn worse(a: u8, b: u8) -> u8 {
 
 fn one(ctx: &mut Ctx<'_>, job: &Job, operand: &[u8]) -> u8 {
     if operand == b"-" {
-        let mut input =
-            std::mem::replace(&mut ctx.stdin, box_applet::Input::new(box_applet::Source::Closed));
+        let mut input = ctx.stdin.detach();
         let result = convert(job, &mut input, &mut ctx.stdout);
         ctx.stdin = input;
         return report(ctx, job, b"stdin", result.map(drop));

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 
-use box_applet::{Ctx, Ended, Exit};
+use box_applet::{Ctx, Ended, Exit, clock};
 
 use crate::cookies::Jar;
 use crate::data::{Body, Piece};
@@ -100,7 +100,7 @@ impl Cookies {
             // A file that is not there is an empty jar.
             let jar = jar.get_or_insert_default();
             let bytes = ctx.read(text).unwrap_or_default();
-            jar.load(&bytes, op.junk_session, transfer::now());
+            jar.load(&bytes, op.junk_session, clock::now().0);
         }
         Cookies { jar, literal: literal.join(&b"; "[..]) }
     }

@@ -1,9 +1,9 @@
 //! One URL: hop after hop, again if that may help, and what becomes of the status.
 
 use std::io::Write;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use box_applet::Ctx;
+use box_applet::{Ctx, clock};
 use box_sys::http::Response;
 
 use crate::cookies::Jar;
@@ -189,7 +189,7 @@ fn hops(job: &mut Job<'_, '_>, mut hop: Hop, begun: Instant) -> Result<(), Error
 
 /// Asks for one hop.
 fn send(job: &mut Job<'_, '_>, hop: &Hop, begun: Instant) -> Result<Exchange, Error> {
-    let stored = job.jar.as_ref().and_then(|jar| jar.header(&hop.url, now()));
+    let stored = job.jar.as_ref().and_then(|jar| jar.header(&hop.url, clock::now().0));
     let literal =
         (!job.literal.is_empty() && cookies_may_go(job, hop)).then(|| job.literal.to_vec());
     let cookies: Vec<Vec<u8>> = stored.into_iter().chain(literal).collect();
@@ -245,7 +245,7 @@ fn received(
     job.stats.head_bytes += text.len() as u64;
     job.stats.head = Some(response.clone());
     if let Some(jar) = &mut job.jar {
-        jar.keep(response, &hop.url, now());
+        jar.keep(response, &hop.url, clock::now().0);
     }
     time_left(job, begun)?;
     if let Some(name) = &job.op.dump_header {
@@ -352,11 +352,6 @@ fn lines(job: &mut Job<'_, '_>, sign: &str, text: &[u8]) {
         out.extend(line);
     }
     let _ = job.ctx.stderr.write_all(&out);
-}
-
-pub(crate) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0, |d| i64::try_from(d.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// The first hop of a URL.

@@ -17,7 +17,7 @@ use std::io::{BufRead, BufReader, Write};
 
 use box_applet::command::Stream;
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Ended, Exit, Input, Source};
+use box_applet::{Ctx, Ended, Exit};
 use box_text::escape::named;
 
 use input::{Items, Splitting};
@@ -186,10 +186,7 @@ fn open(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<(Box<dyn BufRead>, S
         }
     }
     match parsed.last(Flag::ArgFile) {
-        None | Some(b"-") => {
-            let input = std::mem::replace(&mut ctx.stdin, Input::new(Source::Closed));
-            Ok((Box::new(input), stdin))
-        }
+        None | Some(b"-") => Ok((Box::new(ctx.stdin.detach()), stdin)),
         Some(name) => match File::open(ctx.path(name)) {
             Ok(file) => {
                 if !parsed.has(Flag::OpenTty) {

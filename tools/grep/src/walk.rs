@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use box_applet::{Ctx, Exit, Input, Sink, Source};
+use box_applet::{Ctx, Exit, Sink, Source};
 use box_sys::path;
 
 use crate::config::{Config, Directories, FileRule, Mode};
@@ -254,7 +254,7 @@ impl Walk<'_, '_> {
     }
 
     fn stdin(&mut self) {
-        let mut input = std::mem::replace(&mut self.ctx.stdin, Input::new(Source::Closed));
+        let mut input = self.ctx.stdin.detach();
         if let Source::File(f) = input.source()
             && self.is_output(&self.config.label, f)
         {

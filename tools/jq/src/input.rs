@@ -54,8 +54,7 @@ impl Documents {
             .map(|name| Source::File { name: name.clone(), path: ctx.path(name) })
             .collect();
         if waiting.is_empty() {
-            let closed = Input::new(box_applet::Source::Closed);
-            waiting.push_back(Source::Stdin(std::mem::replace(&mut ctx.stdin, closed)));
+            waiting.push_back(Source::Stdin(ctx.stdin.detach()));
         }
         let mode = if options.stream { Mode::Stream } else { Mode::Values };
         Documents {

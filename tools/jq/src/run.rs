@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use box_applet::{Ctx, Ended, Exit};
 
-use crate::builtins::{Host, Inputs, Streams, zone};
+use crate::builtins::{Host, Inputs, Streams};
 use crate::input::Documents;
 use crate::json::{Colors, Style, to_text, write};
 use crate::machine::{Machine, Program, Stop};
@@ -124,7 +124,7 @@ impl Job<'_> {
         env: Value,
         paths: &Paths,
     ) -> io::Result<Exit> {
-        let zone = Rc::new(zone(ctx.env.get(b"TZ")));
+        let zone = Rc::new(ctx.zone());
         let library =
             paths.library.iter().map(|p| p.display().to_string().into()).collect::<Value>();
         let streams = self.streams.clone();

@@ -71,8 +71,7 @@ type Reader = fn(&mut Ctx<'_>, &Options, &mut tar::Archive<Box<dyn Read>>) -> Ou
 /// Opens the archive, whatever its compression, and hands it on.
 fn read(ctx: &mut Ctx<'_>, options: &Options, action: Reader) -> Outcome {
     let mut raw: Box<dyn Read> = if options.archive == b"-" {
-        let closed = box_applet::Input::new(box_applet::Source::Closed);
-        Box::new(std::mem::replace(&mut ctx.stdin, closed))
+        Box::new(ctx.stdin.detach())
     } else {
         let file = File::open(ctx.path(&options.archive)).map_err(|e| cannot_open(options, &e))?;
         Box::new(BufReader::with_capacity(1 << 16, file))

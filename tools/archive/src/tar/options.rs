@@ -2,11 +2,10 @@
 
 mod table;
 
-use box_text::time::Zone;
-use std::io::Write;
-
 use box_applet::opts::{Arg, Parsed, UsageError};
 use box_applet::{Ctx, Exit};
+use box_text::time::Zone;
+use std::io::Write;
 
 use super::select::{Excludes, Names};
 use crate::codec::Format;
@@ -177,7 +176,7 @@ fn build(ctx: &mut Ctx<'_>, given: &Parsed<Flag>, items: Vec<Item>) -> Result<Op
         remove_files: has(Flag::RemoveFiles),
         numeric_owner: has(Flag::NumericOwner),
         full_time: has(Flag::FullTime),
-        zone: Zone::from_env(ctx.env.get(b"TZ"), |path| std::fs::read(path).ok()),
+        zone: ctx.zone(),
         owner: owned(Flag::Owner),
         group: owned(Flag::Group),
     })

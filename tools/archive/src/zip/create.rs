@@ -205,7 +205,7 @@ fn add(
     mut items: Vec<Item>,
     mut status: u8,
 ) -> Exit {
-    let zone = Zone::from_env(ctx.env.get(b"TZ"), |path| fs::read(path).ok());
+    let zone = ctx.zone();
     let known = |name: &[u8]| old.as_ref()?.0.entries.iter().find(|e| e.name == name);
     items.retain(|i| match (job.action, known(&i.name)) {
         (Action::Freshen, None) => false,

@@ -7,7 +7,6 @@ use std::io::Write;
 
 use box_applet::{Ctx, Ended, Exit};
 use box_text::glob::Pattern;
-use box_text::time::Zone;
 
 use self::options::{Action, Job};
 use super::data::{self, Problem};
@@ -121,7 +120,7 @@ fn act(
     chosen: &[&Entry],
     name: &str,
 ) -> u8 {
-    let zone = Zone::from_env(ctx.env.get(b"TZ"), |path| std::fs::read(path).ok());
+    let zone = ctx.zone();
     match job.action {
         Action::List => list::short(ctx, chosen, job.quiet, &zone),
         Action::Verbose => list::verbose(ctx, chosen, job.quiet, &zone),

@@ -2,22 +2,16 @@
 //!
 //! The zone is TZ's (POSIX XBD 8.3), by name where the machine has a zone data base.
 
-use std::rc::Rc;
-use std::time::{SystemTime, UNIX_EPOCH};
-
+use box_applet::clock;
 use box_text::time::strftime::strftime;
 use box_text::time::{Zone, civil};
+use std::rc::Rc;
 
 use super::{Machine, Result};
 use crate::array::Key;
 use crate::special::Special;
 use crate::text::Text;
 use crate::value::Value;
-
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |d| i64::try_from(d.as_secs()).unwrap_or(i64::MAX))
-}
 
 impl Machine<'_, '_> {
     /// The zone of `ENVIRON["TZ"]`, or universal time.
@@ -31,13 +25,13 @@ impl Machine<'_, '_> {
         if let Some((_, zone)) = self.zone.as_ref().filter(|(of, _)| **of == *tz) {
             return zone.clone();
         }
-        let zone = Rc::new(Zone::from_env(Some(&tz), |path| std::fs::read(path).ok()));
+        let zone = Rc::new(clock::zone(Some(&tz)));
         self.zone = Some((tz.to_vec(), zone.clone()));
         zone
     }
 
     pub(super) fn systime(&self) -> f64 {
-        now() as f64
+        clock::now().0 as f64
     }
 
     /// `mktime("YYYY MM DD HH MM SS [DST]" [, utc])`; -1 if that is no time.
@@ -58,8 +52,11 @@ impl Machine<'_, '_> {
     /// `strftime([format [, time [, utc]]])`.
     pub(super) fn strftime(&mut self, args: usize) -> Result<Text> {
         let utc = args > 2 && self.pop().truth();
-        let seconds =
-            if args > 1 { self.pop_num().floor().clamp(-6e16, 6e16) as i64 } else { now() };
+        let seconds = if args > 1 {
+            self.pop_num().floor().clamp(-6e16, 6e16) as i64
+        } else {
+            clock::now().0
+        };
         let format = if args > 0 {
             self.pop_text()
         } else {

@@ -8,10 +8,8 @@
 //! | `number` | counts and sizes with suffixes, sizes for people |
 //! | `locale` | UTF-8 or bytes; widths on a terminal |
 //! | `paths` | symbolic links resolved, backups, prompts |
-//! | `clock` | the system's clock |
 //! | `tree` | directory trees walked without recursion |
 
-pub(crate) mod clock;
 pub(crate) mod files0;
 pub(crate) mod input;
 pub(crate) mod locale;

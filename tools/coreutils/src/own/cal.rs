@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Ended, Exit};
-
-use crate::common::{clock, input, number};
+use box_applet::{Ctx, Ended, Exit, clock};
 use box_text::time::civil;
+
+use crate::common::{input, number};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -156,7 +156,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 
 fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let zone = clock::zone(ctx.env.get(b"TZ"));
+    let zone = ctx.zone();
     let today = zone.broken(clock::now().0, 0);
     let mut chosen = Chosen { year: today.year, month: today.month, whole_year: p.has(Flag::Year) };
     chosen.operands(ctx, &p.operands)?;

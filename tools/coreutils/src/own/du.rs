@@ -8,12 +8,12 @@ use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, Stat, meta};
 use box_text::glob::{Options as GlobOptions, Pattern};
+use box_text::time::Zone;
+use box_text::time::{civil, strftime};
 
 use super::stat::blocks;
 use crate::common::number::{self, Scale};
-use crate::common::{clock, files0, input, paths, quote, tree};
-use box_text::time::Zone;
-use box_text::time::{civil, strftime};
+use crate::common::{files0, input, paths, quote, tree};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -159,7 +159,7 @@ fn options(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Options, Exit> {
         time,
         exclude,
         end: if p.has(Flag::Null) { 0 } else { b'\n' },
-        zone: clock::zone(ctx.env.get(b"TZ")),
+        zone: ctx.zone(),
     })
 }
 

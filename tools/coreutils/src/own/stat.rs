@@ -11,7 +11,7 @@ use box_text::printf;
 use box_text::time::Zone;
 use box_text::time::{civil, strftime};
 
-use crate::common::{clock, input, quote};
+use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -138,7 +138,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         file_system,
         follow: p.has(Flag::Dereference) || file_system,
         quoting: quote_style(ctx),
-        zone: clock::zone(ctx.env.get(b"TZ")),
+        zone: ctx.zone(),
         files: p.operands,
     })
 }

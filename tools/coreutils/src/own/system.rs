@@ -4,11 +4,11 @@
 use std::io::Write;
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Ended, Exit, Source};
+use box_applet::{Ctx, Ended, Exit, Source, clock};
 use box_sys::Names;
 use box_text::time::strftime;
 
-use crate::common::{clock, input};
+use crate::common::input;
 
 /// Kernel name, release, version and machine as `uname` reports them.
 const SYSTEM: [&str; 4] = ["Linux", "6.1.0-wasibox", "#1 SMP Wasibox", "wasm32"];
@@ -218,7 +218,7 @@ fn up_seconds() -> u64 {
 
 pub(crate) fn uptime(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = UPTIME.parse_or_exit(ctx, args, Exit::FAILURE)?;
-    let zone = clock::zone(ctx.env.get(b"TZ"));
+    let zone = ctx.zone();
     let (now, _) = clock::now();
     let up = up_seconds();
     let show = |format: &[u8], at: i64| {

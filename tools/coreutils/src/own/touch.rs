@@ -6,13 +6,13 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use box_applet::opts::{Opt, Parsed, Spec};
-use box_applet::{Ctx, Ended, Exit, Sink};
+use box_applet::{Ctx, Ended, Exit, Sink, clock};
 use box_sys::meta;
-
-use super::date;
-use crate::common::{clock, input, quote};
 use box_text::time::civil;
 use box_text::time::parse::parse;
+
+use super::date;
+use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -124,7 +124,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
 
 /// Access and modification time as they are given.
 fn times(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Option<(u64, u64)>, Exit> {
-    let zone = clock::zone(ctx.env.get(b"TZ"));
+    let zone = ctx.zone();
     let invalid = |ctx: &mut Ctx<'_>, text: &[u8]| {
         input::failure(ctx, &[b"invalid date format ", &quote::always(text)])
     };

@@ -10,10 +10,9 @@ use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Ended, Exit};
 use box_sys::{Kind, meta};
 use box_text::glob::{Options as GlobOptions, Pattern};
-
-use crate::common::clock;
-use crate::common::{input, number};
 use box_text::time::Zone;
+
+use crate::common::{input, number};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -184,7 +183,7 @@ fn options(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
         ignore: patterns(Flag::Ignore),
         unicode: charset.is_none_or(|c| c.to_ascii_lowercase().starts_with(b"utf"))
             && ctx.env.is_utf8(),
-        zone: clock::zone(ctx.env.get(b"TZ")),
+        zone: ctx.zone(),
         p,
     })
 }

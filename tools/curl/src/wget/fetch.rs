@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 use std::time::Duration;
 
-use box_applet::Ctx;
+use box_applet::{Ctx, clock};
 
 use super::Fault;
 use super::log::{Dots, Log, human, plain, quote, speed};
@@ -15,9 +15,9 @@ use super::save::{self, Place};
 use crate::cookies::Jar;
 use crate::error::Error;
 use crate::exchange::{self, Exchange};
+use crate::head;
 use crate::url::Url;
 use crate::world::World;
-use crate::{head, transfer};
 
 /// GNU's numbers without options.
 const TRIES: f64 = 20.0;
@@ -226,13 +226,13 @@ impl<'a, 'c> Job<'a, 'c> {
     fn send(&mut self, hop: &Hop, extra: &Extra) -> Result<Exchange, Ended> {
         let place = format!("{}:{}", plain(&hop.url.host), hop.url.port());
         self.all(&format!("Connecting to {place}... "));
-        let cookie = self.jar.header(&hop.url, transfer::now());
+        let cookie = self.jar.header(&hop.url, clock::now().0);
         let extra = Extra { cookie, start: extra.start, since: extra.since.clone() };
         let request = hop.request(self.asked, &extra);
         let sent = exchange::open(self.world, self.ctx, request, &hop.body, &hop.url);
         let exchange = sent.map_err(|e| self.not_sent(hop, &e))?;
         let response = &exchange.head;
-        self.jar.keep(response, &hop.url, transfer::now());
+        self.jar.keep(response, &hop.url, clock::now().0);
         let reason = head::reason(response.status);
         let status = response.status;
         self.all("connected.\nHTTP request sent, awaiting response... ");

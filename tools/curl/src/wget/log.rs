@@ -2,9 +2,9 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use box_applet::Ctx;
+use box_applet::{Ctx, clock};
 use box_text::time::{Zone, strftime};
 
 use super::options::Options;
@@ -42,7 +42,7 @@ impl Log {
             }
             _ => None,
         };
-        let zone = Zone::from_env(ctx.env.get(b"TZ"), |path| std::fs::read(path).ok());
+        let zone = ctx.zone();
         Ok(Log { talk, file, zone })
     }
 
@@ -76,8 +76,7 @@ impl Log {
 
     /// `2026-11-23 07:52:10`
     pub(super) fn now(&self) -> String {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let broken = self.zone.broken(i64::try_from(now.as_secs()).unwrap_or(i64::MAX), 0);
+        let broken = self.zone.broken(clock::now().0, 0);
         String::from_utf8_lossy(&strftime::strftime(b"%Y-%m-%d %H:%M:%S", &broken)).into_owned()
     }
 }

@@ -26,10 +26,9 @@ use std::fs;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use box_applet::{Ctx, Ended, Exit};
+use box_applet::{Ctx, Ended, Exit, clock};
 
 use crate::cookies::Jar;
-use crate::transfer;
 use crate::world::{Node, World};
 use fetch::Job;
 use log::{Log, human, plain, span, speed};
@@ -129,7 +128,7 @@ fn all(ctx: &mut Ctx<'_>, world: &mut dyn World, asked: &Options, urls: &[Vec<u8
     };
     let mut jar = Jar::default();
     if let Some(name) = &asked.cookies {
-        jar.load(&fs::read(ctx.path(name)).unwrap_or_default(), false, transfer::now());
+        jar.load(&fs::read(ctx.path(name)).unwrap_or_default(), false, clock::now().0);
     }
     let begun = Instant::now();
     let mut job = Job::new(ctx, world, asked, log, jar);

@@ -268,7 +268,7 @@ fn options(ctx: &Ctx<'_>, parsed: &Parsed<Flag>, args: &[Vec<u8>]) -> Result<Opt
         .collect();
     Ok(Options {
         form: form(parsed)?,
-        zone: Zone::from_env(ctx.env.get(b"TZ"), |path| std::fs::read(path).ok()),
+        zone: ctx.zone(),
         equality: Equality {
             case: parsed.has(Flag::IgnoreCase),
             all_space: parsed.has(Flag::IgnoreAllSpace),

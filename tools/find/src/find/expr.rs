@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 use std::rc::Rc;
 
-use box_applet::Ctx;
+use box_applet::{Ctx, clock};
 use box_sys::{Kind, Names};
 use box_text::glob::Pattern;
 use box_text::regex::Regex;
@@ -108,11 +108,6 @@ pub enum Follow {
     Always,
 }
 
-/// Reads a file of the zone data base.
-pub fn read(path: &str) -> Option<Vec<u8>> {
-    std::fs::read(path).ok()
-}
-
 /// Nanoseconds since the epoch as seconds and nanoseconds.
 pub fn split(nanos: i128) -> (i64, u32) {
     const SECOND: i128 = 1_000_000_000;
@@ -140,8 +135,7 @@ pub struct Settings {
 impl Settings {
     /// What holds before any option is read.
     pub fn new(ctx: &Ctx<'_>) -> Settings {
-        let now = std::time::SystemTime::now();
-        let now = now.duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_nanos() as i128);
+        let (seconds, nanos) = clock::now();
         Settings {
             follow: Follow::Never,
             depth_first: false,
@@ -149,8 +143,8 @@ impl Settings {
             min_depth: 0,
             one_device: false,
             files_from: None,
-            now,
-            zone: Zone::from_env(ctx.env.get(b"TZ"), read),
+            now: i128::from(seconds) * 1_000_000_000 + i128::from(nanos),
+            zone: ctx.zone(),
             names: LazyCell::new(Names::load),
             sinks: Sinks::default(),
             utf8: ctx.env.is_utf8(),

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use box_applet::Ctx;
+use box_applet::{Ctx, clock};
 use box_sys::{Kind, Stat, meta};
 use box_text::glob::{self, Pattern};
 use box_text::regex::{self, Bound, Regex, Syntax};
@@ -249,7 +249,7 @@ impl<'p, 'c> Primaries<'p, 'c> {
     /// What a date says (`-newermt`), in nanoseconds since the epoch.
     fn point_in_time(&self, arg: &[u8]) -> Result<i128, Message> {
         let now = expr::split(self.settings.now);
-        let at = time::parse::parse(arg, now, &self.settings.zone, expr::read);
+        let at = time::parse::parse(arg, now, &self.settings.zone, clock::read);
         at.map(|(s, n)| i128::from(s) * 1_000_000_000 + i128::from(n)).ok_or_else(|| {
             let what = b"I cannot figure out how to interpret ".as_slice();
             [what, &quoted(arg), b" as a date or time"].concat()

@@ -20,7 +20,6 @@ pub use arith::{binary, negate};
 pub use format::format_into;
 pub use host::{Host, Inputs, Streams};
 pub use library::Library;
-pub use time::zone;
 
 use crate::value::{Result, Value};
 

@@ -1,9 +1,8 @@
 //! Dates (jq manual, "Dates"): "broken down" times are arrays of year, month from 0, day, hours,
 //! minutes, seconds, day of the week, day of the year.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use box_text::time::{Broken, Zone, civil};
+use box_applet::clock;
+use box_text::time::{Broken, civil};
 
 use super::time_text::{format, parse};
 use super::{Native, fail, natives, take};
@@ -12,8 +11,8 @@ use crate::value::{Result, Value};
 /// The functions of this file.
 pub const NATIVES: &[Native] = natives! {
     "now"/0 => |_, _, _| {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        Ok(Value::Num(since.map_or(0.0, |d| d.as_secs_f64())))
+        let (seconds, nanos) = clock::now();
+        Ok(Value::Num(seconds as f64 + f64::from(nanos) / 1e9))
     },
     "gmtime"/0 => |_, v, _| match v.as_num() {
         Some(n) => Ok(broken_down(n, 0)),
@@ -148,11 +147,6 @@ fn text(v: Value, format_text: &Value, name: &str, zone: (i64, &str)) -> Result<
     };
     let t = Tm::from_value(&v, &message)?;
     Ok(format(&t, f, zone).into())
-}
-
-/// The zone that the value of `TZ` means.
-pub fn zone(tz: Option<&[u8]>) -> Zone {
-    Zone::from_env(tz, |path| std::fs::read(path).ok())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
-use box_applet::Ctx;
+use box_applet::{Ctx, clock};
 use box_sys::{Kind, strerror};
 use box_text::time::Zone;
 use flate2::{Compression, Crc};
@@ -83,8 +83,7 @@ impl<'a> Packer<'a> {
     pub fn item(&mut self, ctx: &mut Ctx<'_>, verb: &str, item: &Item) -> io::Result<bool> {
         let (stat, job) = (&item.stat, self.job);
         let from_stdin = item.source == b"-";
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let epoch = if from_stdin { now.map_or(0, |d| d.as_secs() as i64) } else { seconds(stat) };
+        let epoch = if from_stdin { clock::now().0 } else { seconds(stat) };
         let kind = match stat.kind {
             Kind::Dir => 0o040_000,
             Kind::Symlink => 0o120_000,
@@ -123,10 +122,7 @@ impl<'a> Packer<'a> {
             }
             _ if from_stdin => {
                 let method = if stored { STORED } else { job.method };
-                let mut input = std::mem::replace(
-                    &mut ctx.stdin,
-                    box_applet::Input::new(box_applet::Source::Closed),
-                );
+                let mut input = ctx.stdin.detach();
                 let done = self.data(&mut e, &mut input, method);
                 ctx.stdin = input;
                 done?

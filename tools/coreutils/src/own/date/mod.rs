@@ -6,15 +6,13 @@
 use std::io::{BufRead, Write};
 
 use box_applet::opts::{Opt, Spec};
-use box_applet::{Ctx, Ended, Exit};
+use box_applet::{Ctx, Ended, Exit, clock};
 use box_sys::meta;
-
-use crate::common::clock;
-use crate::common::{input, quote};
 use box_text::time::Zone;
+use box_text::time::parse::{self, parse};
 use box_text::time::{civil, strftime};
 
-use box_text::time::parse::{self, parse};
+use crate::common::{input, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -164,7 +162,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
     };
     let zone = match p.has(Flag::Utc) {
         true => Zone::utc(),
-        false => clock::zone(ctx.env.get(b"TZ")),
+        false => ctx.zone(),
     };
     Ok(Plan { when, zone, format: formats.pop().map(<[u8]>::to_vec) })
 }

@@ -2,16 +2,15 @@
 
 mod chosen;
 
-use box_applet::Ctx;
 use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::{Ctx, clock};
 use box_sys::Stat;
 use box_text::glob::{Options as GlobOptions, Pattern};
+use box_text::time::Zone;
 
 use super::color::Colors;
-use crate::common::clock;
 use crate::common::number::{self, Scale};
 use crate::common::quote::{self, Style};
-use box_text::time::Zone;
 
 use chosen::Chosen;
 
@@ -315,7 +314,7 @@ impl Plan {
             colors,
             time: chosen.time.unwrap_or(b'm'),
             time_formats: time_formats(style)?,
-            zone: clock::zone(ctx.env.get(b"TZ")),
+            zone: ctx.zone(),
             now: clock::now().0,
         })
     }

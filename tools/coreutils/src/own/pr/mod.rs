@@ -12,10 +12,9 @@ mod source;
 
 use std::io::{self, BufRead, Write};
 
-use box_applet::{Ctx, Ended, Exit, Output};
+use box_applet::{Ctx, Ended, Exit, Output, clock};
 use box_text::time::civil::split_nanos;
 use box_text::time::strftime::strftime;
-use box_text::time::zone::Zone;
 
 use crate::common::input;
 use options::{Options, SPEC, modern};
@@ -58,13 +57,8 @@ fn date(ctx: &Ctx<'_>, o: &Options, file: Option<&[u8]>) -> Vec<u8> {
         .filter(|f| *f != b"-")
         .and_then(|f| box_sys::meta::stat(&ctx.path(f), true).ok())
         .map(|s| s.mtime);
-    let now = || {
-        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        since.map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or(0))
-    };
-    let zone = Zone::from_env(ctx.env.get(b"TZ"), |path| std::fs::read(path).ok());
-    let (seconds, nanos) = split_nanos(changed.unwrap_or_else(now));
-    strftime(&o.date_format, &zone.broken(seconds, nanos))
+    let (seconds, nanos) = changed.map_or_else(clock::now, split_nanos);
+    strftime(&o.date_format, &ctx.zone().broken(seconds, nanos))
 }
 
 fn one_by_one(ctx: &mut Ctx<'_>, job: &mut Job<'_>, files: &[Vec<u8>]) -> Exit {

@@ -1,12 +1,12 @@
 //! Trees as drawings.
 
-use box_applet::Ctx;
+use box_applet::{Ctx, clock};
 use box_sys::{Kind, Names, Stat};
 use box_text::time::{civil, strftime};
 
 use super::list::{Item, list};
 use super::{Flag, Open, Options, Totals, directory};
-use crate::common::{clock, paths};
+use crate::common::paths;
 
 /// What the lines in front of names are made of.
 struct Lines {

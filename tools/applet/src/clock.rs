@@ -3,22 +3,22 @@
 use box_text::time::Zone;
 
 /// Reads a file of the zone data base.
-pub(crate) fn read(path: &str) -> Option<Vec<u8>> {
+pub fn read(path: &str) -> Option<Vec<u8>> {
     std::fs::read(path).ok()
 }
 
 /// The zone that the value of `TZ` means.
-pub(crate) fn zone(tz: Option<&[u8]>) -> Zone {
+pub fn zone(tz: Option<&[u8]>) -> Zone {
     Zone::from_env(tz, read)
 }
 
 /// The time now.
-pub(crate) fn now() -> (i64, u32) {
+pub fn now() -> (i64, u32) {
     split(std::time::SystemTime::now())
 }
 
 /// Seconds and nanoseconds since the epoch.
-pub(crate) fn split(t: std::time::SystemTime) -> (i64, u32) {
+pub fn split(t: std::time::SystemTime) -> (i64, u32) {
     match t.duration_since(std::time::UNIX_EPOCH) {
         Ok(d) => (i64::try_from(d.as_secs()).unwrap_or(i64::MAX), d.subsec_nanos()),
         Err(e) => {
