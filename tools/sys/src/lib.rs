@@ -15,7 +15,7 @@
 //! | `net` | connections on the loopback |
 //! | `errno` | error texts as `strerror(3)` gives them |
 //! | `heap` | where the allocator gets memory from, wasm32 only |
-//! | `path` | byte strings to paths and back |
+//! | `path` | byte strings to paths and back, their parts |
 //! | `stdio` | ownership of descriptors 0, 1, 2 and of those inherited from a parent shell |
 //!
 //! # Invariants

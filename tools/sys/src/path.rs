@@ -1,6 +1,7 @@
-//! Byte strings to paths and back. Paths are byte strings on all guests and on POSIX hosts.
+//! Byte strings to paths and back, parts of paths, names in directories. Paths are byte strings on all guests and on POSIX hosts.
 
 use std::ffi::{OsStr, OsString};
+use std::io;
 #[cfg(unix)]
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 #[cfg(target_os = "wasi")]
@@ -46,5 +47,79 @@ pub fn resolve(cwd: &Path, path: &[u8]) -> PathBuf {
     match path {
         [] => PathBuf::from(NOTHING),
         path => cwd.join(from_bytes(path)),
+    }
+}
+
+/// `a/b`, without doubling a slash.
+pub fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
+    let mut out = dir.to_vec();
+    if !out.is_empty() && !out.ends_with(b"/") {
+        out.push(b'/');
+    }
+    out.extend_from_slice(name);
+    out
+}
+
+/// The last component, trailing slashes aside; `/` for the root, empty for empty.
+pub fn base_name(path: &[u8]) -> &[u8] {
+    let end = path.iter().rposition(|c| *c != b'/').map_or(0, |i| i + 1);
+    if end == 0 {
+        return if path.is_empty() { path } else { &path[..1] };
+    }
+    let start = path[..end].iter().rposition(|c| *c == b'/').map_or(0, |i| i + 1);
+    &path[start..end]
+}
+
+/// The path without its trailing slashes (but not less than `/`).
+pub fn strip_slashes(path: &[u8]) -> &[u8] {
+    let end = path.iter().rposition(|c| *c != b'/').map_or(1, |i| i + 1);
+    &path[..end.min(path.len())]
+}
+
+/// Everything before the last component; `.` if there is nothing.
+pub fn dir_name(path: &[u8]) -> &[u8] {
+    let end = path.iter().rposition(|c| *c != b'/').map_or(0, |i| i + 1);
+    if end == 0 {
+        return if path.is_empty() { b"." } else { b"/" };
+    }
+    let Some(slash) = path[..end].iter().rposition(|c| *c == b'/') else { return b"." };
+    let dir = &path[..slash];
+    let end = dir.iter().rposition(|c| *c != b'/').map_or(0, |i| i + 1);
+    if end == 0 { b"/" } else { &dir[..end] }
+}
+
+/// Names in a directory, in byte order.
+///
+/// # Errors
+/// What opening or reading it says.
+pub fn names_in(dir: &Path) -> io::Result<Vec<Vec<u8>>> {
+    let name = |entry: io::Result<std::fs::DirEntry>| Ok(os_into_bytes(entry?.file_name()));
+    let mut names: Vec<Vec<u8>> = std::fs::read_dir(dir)?.map(name).collect::<io::Result<_>>()?;
+    names.retain(|name| name != b"." && name != b"..");
+    names.sort_unstable();
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        // basename and dirname of coreutils 9.1.
+        for (path, base, dir) in [
+            ("/a/b/", "b", "/a"),
+            ("a", "a", "."),
+            ("/", "/", "/"),
+            ("//", "/", "/"),
+            ("", "", "."),
+            ("a/b", "b", "a"),
+            ("a//b", "b", "a"),
+            ("/a", "a", "/"),
+            ("///a///", "a", "/"),
+        ] {
+            assert_eq!(base_name(path.as_bytes()), base.as_bytes(), "{path}");
+            assert_eq!(dir_name(path.as_bytes()), dir.as_bytes(), "{path}");
+        }
     }
 }

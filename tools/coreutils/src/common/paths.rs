@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use box_applet::opts::Parsed;
 use box_applet::{Ctx, Exit, Input};
+pub(crate) use box_sys::path::{base_name, dir_name, join, strip_slashes};
 use box_sys::path::{from_bytes, os_string, to_bytes};
 use box_sys::{Kind, errno::code, meta};
 
@@ -20,44 +21,6 @@ pub(crate) enum Missing {
     Last,
     /// None needs to (`readlink -m`).
     All,
-}
-
-/// `a/b`, without doubling a slash.
-pub(crate) fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
-    let mut out = dir.to_vec();
-    if !out.is_empty() && !out.ends_with(b"/") {
-        out.push(b'/');
-    }
-    out.extend_from_slice(name);
-    out
-}
-
-/// The last component, trailing slashes aside; `/` for the root, empty for empty.
-pub(crate) fn base_name(path: &[u8]) -> &[u8] {
-    let end = path.iter().rposition(|c| *c != b'/').map_or(0, |i| i + 1);
-    if end == 0 {
-        return if path.is_empty() { path } else { &path[..1] };
-    }
-    let start = path[..end].iter().rposition(|c| *c == b'/').map_or(0, |i| i + 1);
-    &path[start..end]
-}
-
-/// The path without its trailing slashes (but not less than `/`).
-pub(crate) fn strip_slashes(path: &[u8]) -> &[u8] {
-    let end = path.iter().rposition(|c| *c != b'/').map_or(1, |i| i + 1);
-    &path[..end.min(path.len())]
-}
-
-/// Everything before the last component; `.` if there is nothing.
-pub(crate) fn dir_name(path: &[u8]) -> &[u8] {
-    let end = path.iter().rposition(|c| *c != b'/').map_or(0, |i| i + 1);
-    if end == 0 {
-        return if path.is_empty() { b"." } else { b"/" };
-    }
-    let Some(slash) = path[..end].iter().rposition(|c| *c == b'/') else { return b"." };
-    let dir = &path[..slash];
-    let end = dir.iter().rposition(|c| *c != b'/').map_or(0, |i| i + 1);
-    if end == 0 { b"/" } else { &dir[..end] }
 }
 
 /// An absolute path without symbolic links, `.` and `..` (as `realpath(3)`, which WASI's
@@ -300,25 +263,6 @@ impl Backup {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names() {
-        // basename and dirname of coreutils 9.1.
-        for (path, base, dir) in [
-            ("/a/b/", "b", "/a"),
-            ("a", "a", "."),
-            ("/", "/", "/"),
-            ("//", "/", "/"),
-            ("", "", "."),
-            ("a/b", "b", "a"),
-            ("a//b", "b", "a"),
-            ("/a", "a", "/"),
-            ("///a///", "a", "/"),
-        ] {
-            assert_eq!(base_name(path.as_bytes()), base.as_bytes(), "{path}");
-            assert_eq!(dir_name(path.as_bytes()), dir.as_bytes(), "{path}");
-        }
-    }
 
     #[test]
     fn relative_paths() {

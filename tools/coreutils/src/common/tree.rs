@@ -3,22 +3,10 @@
 use std::io;
 
 use box_applet::Ctx;
+use box_sys::path::names_in;
 use box_sys::{Kind, Stat, meta};
 
 use super::paths;
-
-/// Names in a directory, in byte order.
-pub(crate) fn entries(ctx: &Ctx<'_>, dir: &[u8]) -> io::Result<Vec<Vec<u8>>> {
-    let mut names = Vec::new();
-    for e in std::fs::read_dir(ctx.path(dir))? {
-        let name = box_sys::path::os_into_bytes(e?.file_name());
-        if name != b"." && name != b".." {
-            names.push(name);
-        }
-    }
-    names.sort_unstable();
-    Ok(names)
-}
 
 /// Which symbolic links to directories are entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +73,7 @@ pub(crate) fn walk(
             }
             seen.push((stat.dev, stat.ino));
         }
-        match entries(ctx, &name) {
+        match names_in(&path) {
             Ok(list) => todo.extend(list.iter().rev().map(|n| (paths::join(&name, n), false))),
             Err(e) => f(ctx, &name, Visit::Unlistable(&e)),
         }

@@ -6,6 +6,7 @@ use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Ended, Exit};
+use box_sys::path::names_in;
 use box_sys::{Kind, Stat, meta};
 use box_text::glob::{Options as GlobOptions, Pattern};
 use box_text::time::Zone;
@@ -13,7 +14,7 @@ use box_text::time::{civil, strftime};
 
 use super::stat::blocks;
 use crate::common::number::{self, Scale};
-use crate::common::{files0, input, paths, quote, tree};
+use crate::common::{files0, input, paths, quote};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -412,7 +413,7 @@ impl Walk<'_> {
         if stat.kind != Kind::Dir {
             return Some((size, time));
         }
-        match tree::entries(ctx, name) {
+        match names_in(&ctx.path(name)) {
             Ok(mut entries) => {
                 entries.reverse();
                 let name = name.to_vec();

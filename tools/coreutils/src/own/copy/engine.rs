@@ -9,10 +9,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use box_applet::Ctx;
+use box_sys::path::names_in;
 use box_sys::{Kind, Stat, meta};
 
 use crate::common::paths::{self, Backup, BackupKind};
-use crate::common::{input, quote, tree};
+use crate::common::{input, quote};
 
 /// Which symbolic links in the source are followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -358,7 +359,7 @@ impl<'p> Copier<'p> {
             }
         }
         tasks.push(Task::Finish { to: e.to.to_vec(), stat: e.stat, made: !exists });
-        let names = tree::entries(ctx, e.from)
+        let names = names_in(&ctx.path(e.from))
             .map_err(|error| self.fail(ctx, "cannot access", e.from, &error))?;
         tasks.extend(names.iter().rev().map(|name| Task::Copy {
             from: paths::join(e.from, name),

@@ -1,10 +1,11 @@
 //! The entries of directories that are shown.
 
 use box_applet::Ctx;
+use box_sys::path::names_in;
 use box_sys::{Kind, Stat, meta};
 
 use super::{Flag, Options};
-use crate::common::{paths, tree as walk};
+use crate::common::paths;
 use crate::own::sort::version;
 
 /// An entry of a directory.
@@ -28,7 +29,7 @@ impl Item {
 /// The entries of a directory that are shown, sorted.
 pub(super) fn list(ctx: &Ctx<'_>, o: &Options, dir: &[u8]) -> std::io::Result<Vec<Item>> {
     let mut items = Vec::new();
-    for name in walk::entries(ctx, dir)? {
+    for name in names_in(&ctx.path(dir))? {
         if name.starts_with(b".") && !o.p.has(Flag::All) {
             continue;
         }
@@ -90,7 +91,7 @@ fn sort(o: &Options, items: &mut [Item]) {
 fn holds_files(ctx: &Ctx<'_>, o: &Options, dir: &[u8]) -> bool {
     let mut todo = vec![dir.to_vec()];
     while let Some(d) = todo.pop() {
-        for name in walk::entries(ctx, &d).unwrap_or_default() {
+        for name in names_in(&ctx.path(&d)).unwrap_or_default() {
             if name.starts_with(b".") && !o.p.has(Flag::All)
                 || o.ignore.iter().any(|p| p.is_match(&name))
             {
