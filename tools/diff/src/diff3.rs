@@ -4,7 +4,7 @@
 //! second for scripts and merges. Changes whose places in the base touch are one [`Block`].
 //! Without `--diff-program`: the comparison is `diff`'s own.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::ops::Range;
 
 use box_applet::opts::{Opt, Parsed, Spec};
@@ -143,14 +143,10 @@ fn read(ctx: &mut Ctx<'_>, names: [&Vec<u8>; 3], as_text: bool) -> Result<[Vec<u
     }
     let mut texts = [Vec::new(), Vec::new(), Vec::new()];
     for (name, text) in names.iter().zip(&mut texts) {
-        let read = match name.as_slice() {
-            b"-" => ctx.stdin.read_to_end(text).map(drop),
-            _ => std::fs::read(ctx.path(name)).map(|data| *text = data),
-        };
-        if let Err(e) = read {
+        *text = ctx.read(name).map_err(|e| {
             ctx.io_error(name, &e);
-            return Err(Exit::USAGE);
-        }
+            Exit::USAGE
+        })?;
         if !as_text && text.contains(&0) {
             let [mine, old, yours] = names;
             ctx.error_bytes(&[b"Binary files ", mine, b", ", old, b" and ", yours, b" differ"]);

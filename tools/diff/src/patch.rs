@@ -210,25 +210,22 @@ fn parse(text: &[u8]) -> Result<Vec<FilePatch>, String> {
             p.headers = [bare(line)[4..].to_vec(), bare(all[i + 1])[4..].to_vec()];
             out.push(p);
             i += 2;
-        } else if line.starts_with(b"@@ -") {
-            let (hunk, next) = unified_hunk(&all, i)?;
-            if out.is_empty() {
-                out.push(FilePatch::default());
-            }
-            if let Some(last) = out.last_mut() {
-                last.hunks.push(hunk);
-            }
-            i = next;
-        } else if let Some((hunk, next)) = normal_hunk(&all, i)? {
-            if out.is_empty() {
-                out.push(FilePatch::default());
-            }
-            if let Some(last) = out.last_mut() {
-                last.hunks.push(hunk);
-            }
-            i = next;
         } else {
-            i += 1;
+            let found = match line.starts_with(b"@@ -") {
+                true => Some(unified_hunk(&all, i)?),
+                false => normal_hunk(&all, i)?,
+            };
+            let Some((hunk, next)) = found else {
+                i += 1;
+                continue;
+            };
+            if out.is_empty() {
+                out.push(FilePatch::default());
+            }
+            if let Some(last) = out.last_mut() {
+                last.hunks.push(hunk);
+            }
+            i = next;
         }
     }
     out.retain(|p| !p.hunks.is_empty() || p.old_mode.is_some() && p.new_mode.is_some());
@@ -500,8 +497,7 @@ fn one(ctx: &mut Ctx<'_>, job: &Job, p: &FilePatch, target: Option<&[u8]>) -> io
         let plural = if count == 1 { "" } else { "s" };
         ctx.stdout
             .write_all(b"Reversed (or previously applied) patch detected!  Skipping patch.\n")?;
-        ctx.stdout
-            .write_all(format!("{count} out of {count} hunk{plural} ignored\n").as_bytes())?;
+        writeln!(ctx.stdout, "{count} out of {count} hunk{plural} ignored")?;
         return Ok(false);
     }
     let Applied { lines: new, failed } = apply(ctx, job, p, &old)?;
@@ -541,8 +537,7 @@ fn reject(
     what: &str,
 ) -> io::Result<()> {
     let plural = if p.hunks.len() == 1 { "" } else { "s" };
-    let text = format!("{} out of {} hunk{plural} {what}", hunks.len(), p.hunks.len());
-    ctx.stdout.write_all(text.as_bytes())?;
+    write!(ctx.stdout, "{} out of {} hunk{plural} {what}", hunks.len(), p.hunks.len())?;
     if job.dry {
         return ctx.stdout.write_all(b"\n");
     }
@@ -585,8 +580,7 @@ fn apply(ctx: &mut Ctx<'_>, job: &Job, p: &FilePatch, old: &[&[u8]]) -> io::Resu
             place(old, want, guess + cut, at, job.loose).map(|place| (place, cut, end, fuzz))
         });
         let Some((place, cut, end, fuzz)) = found else {
-            let text = format!("Hunk #{} FAILED at {}.\n", i + 1, h.start.max(1));
-            ctx.stdout.write_all(text.as_bytes())?;
+            writeln!(ctx.stdout, "Hunk #{} FAILED at {}.", i + 1, h.start.max(1))?;
             failed.push(i);
             continue;
         };
@@ -625,18 +619,10 @@ fn place(
     least: usize,
     loose: bool,
 ) -> Option<usize> {
-    let equal = |a: &[u8], b: &[u8]| {
-        a == b
-            || (loose && {
-                let words = |t: &[u8]| -> Vec<Vec<u8>> {
-                    t.split(u8::is_ascii_whitespace)
-                        .filter(|w| !w.is_empty())
-                        .map(<[u8]>::to_vec)
-                        .collect()
-                };
-                words(a) == words(b)
-            })
-    };
+    fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+        text.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty())
+    }
+    let equal = |a: &[u8], b: &[u8]| a == b || loose && words(a).eq(words(b));
     let fits = |at: usize| {
         at >= least
             && at + want.len() <= old.len()

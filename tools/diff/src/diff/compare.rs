@@ -72,6 +72,17 @@ pub struct Change {
     pub ignored: bool,
 }
 
+impl Change {
+    /// What it is in ed's commands and in normal output: `a`, `c` or `d`.
+    pub fn letter(&self) -> char {
+        match (self.old.is_empty(), self.new.is_empty()) {
+            (true, _) => 'a',
+            (_, true) => 'd',
+            _ => 'c',
+        }
+    }
+}
+
 /// Two texts as lines, with what changed.
 pub struct Compared<'a> {
     /// Lines with their newlines.

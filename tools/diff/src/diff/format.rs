@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use box_applet::Ctx;
-use box_text::time::{Zone, strftime};
+use box_text::time::{Zone, civil, strftime};
 
 use super::columns::Columns;
 use super::compare::{Change, Compared};
@@ -55,7 +55,7 @@ pub fn print(
     }
 }
 
-/// `3` or `3,5` for lines counted from 0; `before` is printed for an empty range.
+/// `3` or `3,5` for lines counted from 0; for an empty range the line before it.
 fn range(r: &std::ops::Range<usize>) -> String {
     match r.len() {
         0 => r.start.to_string(),
@@ -126,11 +126,7 @@ impl Printer<'_> {
 
     fn normal(&mut self, lines: &Compared<'_>) -> io::Result<()> {
         for c in lines.changes.iter().filter(|c| !c.ignored) {
-            let letter = match (c.old.is_empty(), c.new.is_empty()) {
-                (true, _) => 'a',
-                (_, true) => 'd',
-                _ => 'c',
-            };
+            let letter = c.letter();
             self.colored(
                 self.palette.hunk,
                 &format!("{}{letter}{}", range(&c.old), range(&c.new)),
@@ -220,16 +216,11 @@ impl Printer<'_> {
 
     fn context(&mut self, a: &Side, b: &Side, lines: &Compared<'_>, n: usize) -> io::Result<()> {
         self.headings(["***", "---"], a, b)?;
-        let span = |r: &std::ops::Range<usize>| match r.len() {
-            0 => r.start.to_string(),
-            1 => (r.start + 1).to_string(),
-            _ => format!("{},{}", r.start + 1, r.end),
-        };
         for hunk in hunks(lines, n) {
             let function =
                 String::from_utf8_lossy(&self.function(lines, hunk.old.start)).into_owned();
             writeln!(self.out, "***************{function}")?;
-            self.colored(self.palette.hunk, &format!("*** {} ****", span(&hunk.old)))?;
+            self.colored(self.palette.hunk, &format!("*** {} ****", range(&hunk.old)))?;
             if hunk.changes.iter().any(|c| !c.old.is_empty()) {
                 let mut at = hunk.old.start;
                 for c in hunk.changes {
@@ -246,7 +237,7 @@ impl Printer<'_> {
                     self.line("  ", l, "")?;
                 }
             }
-            self.colored(self.palette.hunk, &format!("--- {} ----", span(&hunk.new)))?;
+            self.colored(self.palette.hunk, &format!("--- {} ----", range(&hunk.new)))?;
             if hunk.changes.iter().any(|c| !c.new.is_empty()) {
                 let mut at = hunk.new.start;
                 for c in hunk.changes {
@@ -270,12 +261,7 @@ impl Printer<'_> {
     /// An ed script, last change first, so that line numbers stay valid.
     fn ed(&mut self, lines: &Compared<'_>) -> io::Result<()> {
         for c in lines.changes.iter().rev().filter(|c| !c.ignored) {
-            let letter = match (c.old.is_empty(), c.new.is_empty()) {
-                (true, _) => 'a',
-                (_, true) => 'd',
-                _ => 'c',
-            };
-            writeln!(self.out, "{}{letter}", range(&c.old))?;
+            writeln!(self.out, "{}{}", range(&c.old), c.letter())?;
             if c.new.is_empty() {
                 continue;
             }
@@ -362,8 +348,8 @@ fn expand(text: &[u8], tab: usize) -> Vec<u8> {
 
 /// `2026-01-31 12:00:00.123456789 +0000` of nanoseconds since the epoch.
 fn time(nanos: u64, zone: &Zone) -> Vec<u8> {
-    let t = zone.broken((nanos / 1_000_000_000) as i64, (nanos % 1_000_000_000) as u32);
+    let (seconds, nanos) = civil::split_nanos(nanos);
     let mut out = Vec::new();
-    strftime::format(&mut out, b"%Y-%m-%d %H:%M:%S.%N %z", &t);
+    strftime::format(&mut out, b"%Y-%m-%d %H:%M:%S.%N %z", &zone.broken(seconds, nanos));
     out
 }

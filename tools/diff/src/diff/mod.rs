@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, Stat, meta, strerror};
+use box_sys::{Kind, Stat, meta, path, strerror};
 use box_text::glob::{self, Pattern};
 use box_text::regex::{Options as RegexOptions, Regex, Syntax};
 
@@ -353,8 +353,7 @@ fn pair(ctx: &mut Ctx<'_>, options: &Options, a: &[u8], b: &[u8]) -> io::Result<
                 ctx.error("cannot compare '-' to a directory");
                 return Ok(2);
             }
-            let base = names[file].rsplit(|c| *c == b'/').next().unwrap_or_default().to_vec();
-            names[dir] = tree::join(&names[dir], &base);
+            names[dir] = path::join(&names[dir], path::base_name(&names[file]));
             stats[dir] = stat(ctx, options, &names[dir]);
         }
     }
@@ -435,16 +434,12 @@ fn files(
     let verdict = |ctx: &mut Ctx<'_>, same: bool, what: &[u8]| -> io::Result<Status> {
         if same {
             if options.report_same {
-                for part in [b"Files ".as_slice(), &x.name, b" and ", &y.name, b" are identical\n"]
-                {
-                    ctx.stdout.write_all(part)?;
-                }
+                let text = [b"Files ", &x.name[..], b" and ", &y.name, b" are identical\n"];
+                ctx.stdout.write_all(&text.concat())?;
             }
             return Ok(0);
         }
-        for part in [what, &x.name, b" and ", &y.name, b" differ\n"] {
-            ctx.stdout.write_all(part)?;
-        }
+        ctx.stdout.write_all(&[what, &x.name, b" and ", &y.name, b" differ\n"].concat())?;
         Ok(1)
     };
     if same_bytes {

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use box_applet::Ctx;
 use box_sys::{Kind, Stat, meta, path};
 
+use super::compare::Compared;
 use super::{Form, Options, Status, files};
 
 /// Deeper trees are refused; links cannot lead in circles unnoticed.
@@ -25,15 +26,14 @@ pub fn compare(
     }
     let mut names = BTreeSet::new();
     for dir in [a, b] {
-        let entries = match std::fs::read_dir(ctx.path(dir)) {
-            Ok(e) => e,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+        match path::names_in(&ctx.path(dir)) {
+            Ok(found) => names.extend(found),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
             Err(e) => {
                 ctx.io_error(dir, &e);
                 return Ok(2);
             }
-        };
-        names.extend(entries.flatten().map(|e| path::os_into_bytes(e.file_name())));
+        }
     }
     let mut status = 0;
     for name in names {
@@ -43,12 +43,6 @@ pub fn compare(
         status = status.max(entry(ctx, options, a, b, &name, depth)?);
     }
     Ok(status)
-}
-
-/// `DIR/NAME` without a double slash.
-pub fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
-    let slash: &[u8] = if dir.ends_with(b"/") { b"" } else { b"/" };
-    [dir, slash, name].concat()
 }
 
 fn kind_name(s: &Stat) -> &'static str {
@@ -72,7 +66,7 @@ fn entry(
     name: &[u8],
     depth: usize,
 ) -> io::Result<Status> {
-    let (x, y) = (join(a, name), join(b, name));
+    let (x, y) = (path::join(a, name), path::join(b, name));
     let stat = |ctx: &Ctx<'_>, p: &[u8]| meta::stat(&ctx.path(p), !options.no_dereference).ok();
     let (sx, sy) = (stat(ctx, &x), stat(ctx, &y));
     match (sx, sy) {
@@ -80,26 +74,14 @@ fn entry(
             if options.recursive {
                 return compare(ctx, options, &x, &y, depth + 1);
             }
-            for part in [b"Common subdirectories: ".as_slice(), &x, b" and ", &y, b"\n"] {
-                ctx.stdout.write_all(part)?;
-            }
+            ctx.stdout
+                .write_all(&[&b"Common subdirectories: "[..], &x, b" and ", &y, b"\n"].concat())?;
             Ok(0)
         }
         (Some(p), Some(q)) if (p.kind == Kind::Dir) != (q.kind == Kind::Dir) => {
-            let (p, q) = (kind_name(&p), kind_name(&q));
-            for part in [
-                b"File ".as_slice(),
-                &x,
-                b" is a ",
-                p.as_bytes(),
-                b" while file ",
-                &y,
-                b" is a ",
-                q.as_bytes(),
-                b"\n",
-            ] {
-                ctx.stdout.write_all(part)?;
-            }
+            let (p, q) = (kind_name(&p).as_bytes(), kind_name(&q).as_bytes());
+            let text = [b"File ", &x[..], b" is a ", p, b" while file ", &y, b" is a ", q, b"\n"];
+            ctx.stdout.write_all(&text.concat())?;
             Ok(1)
         }
         (None, None) => {
@@ -123,9 +105,7 @@ fn entry(
 }
 
 fn only(ctx: &mut Ctx<'_>, dir: &[u8], name: &[u8]) -> io::Result<Status> {
-    for part in [b"Only in ".as_slice(), dir, b": ", name, b"\n"] {
-        ctx.stdout.write_all(part)?;
-    }
+    ctx.stdout.write_all(&[b"Only in ", dir, b": ", name, b"\n"].concat())?;
     Ok(1)
 }
 
@@ -140,23 +120,16 @@ fn differing(
         Some(_) => std::fs::read(ctx.path(name)),
         None => Ok(Vec::new()),
     };
-    let same = matches!((read(ctx, x), read(ctx, y)), (Ok(p), Ok(q)) if p == q);
-    if !same && options.form != Form::Brief {
-        let text_differs = match (read(ctx, x), read(ctx, y)) {
-            (Ok(p), Ok(q)) => {
-                let binary = |d: &[u8]| !options.text && d.contains(&0);
-                !binary(&p)
-                    && !binary(&q)
-                    && !super::compare::Compared::new(options, &p, &q).changes.is_empty()
-            }
-            _ => false,
-        };
-        if text_differs {
-            for part in [b"diff".as_slice(), options.given.as_bytes(), b" ", x.0, b" ", y.0, b"\n"]
-            {
-                ctx.stdout.write_all(part)?;
-            }
-        }
+    let binary = |d: &[u8]| !options.text && d.contains(&0);
+    if options.form != Form::Brief
+        && let (Ok(p), Ok(q)) = (read(ctx, x), read(ctx, y))
+        && p != q
+        && !binary(&p)
+        && !binary(&q)
+        && !Compared::new(options, &p, &q).changes.is_empty()
+    {
+        let given = options.given.as_bytes();
+        ctx.stdout.write_all(&[b"diff", given, b" ", x.0, b" ", y.0, b"\n"].concat())?;
     }
     files(ctx, options, x, y, x.1.is_none() || y.1.is_none())
 }
