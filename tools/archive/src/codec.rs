@@ -98,8 +98,8 @@ impl Read for ZstdReader<'_> {
             |e: &dyn std::fmt::Display| io::Error::new(io::ErrorKind::InvalidData, e.to_string());
         loop {
             if self.frame.is_none() {
-                let mut magic = [0u8; 4];
-                if read_up_to(&mut self.from, &mut magic)? < 4 {
+                let mut magic = Vec::new();
+                if self.from.by_ref().take(4).read_to_end(&mut magic)? < 4 {
                     return Ok(0);
                 }
                 let mut frame = Box::new(FrameDecoder::new());
@@ -120,19 +120,6 @@ impl Read for ZstdReader<'_> {
             }
         }
     }
-}
-
-fn read_up_to(from: &mut dyn Read, buf: &mut [u8]) -> io::Result<usize> {
-    let mut got = 0;
-    while got < buf.len() {
-        match from.read(&mut buf[got..]) {
-            Ok(0) => break,
-            Ok(n) => got += n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(got)
 }
 
 /// A compressing writer.

@@ -11,7 +11,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use box_applet::{Ctx, Ended, Exit, Output, Sink};
-use box_sys::{Kind, meta};
+use box_sys::{Kind, meta, path};
 
 use self::options::Job;
 use crate::codec::Format;
@@ -129,21 +129,16 @@ fn one(ctx: &mut Ctx<'_>, job: &Job, operand: &[u8]) -> u8 {
 
 /// Every file below a directory, in the order of their names.
 fn tree(ctx: &mut Ctx<'_>, job: &Job, operand: &[u8]) -> u8 {
-    let mut names = match std::fs::read_dir(ctx.path(operand)) {
-        Ok(entries) => entries
-            .flatten()
-            .map(|e| box_sys::path::os_into_bytes(e.file_name()))
-            .collect::<Vec<_>>(),
+    let names = match path::names_in(&ctx.path(operand)) {
+        Ok(names) => names,
         Err(e) => {
             ctx.io_error(operand, &e);
             return 1;
         }
     };
-    names.sort();
     let mut status = 0;
     for name in names {
-        let below = [operand, b"/", &name].concat();
-        status = worse(status, one(ctx, job, &below));
+        status = worse(status, one(ctx, job, &path::join(operand, &name)));
     }
     status
 }
@@ -171,18 +166,12 @@ fn file(ctx: &mut Ctx<'_>, job: &Job, path: &Path, shown: &[u8], stat: &meta::St
     }
     let Some(target) = target_name(job, shown) else {
         if !job.quiet {
-            let (why, status) = if job.decompress {
-                (&b": unknown suffix -- ignored"[..], 2)
-            } else {
-                (&b" already has suffix"[..], 2)
-            };
             if job.decompress {
-                ctx.error_bytes(&[shown, why]);
+                ctx.error_bytes(&[shown, b": unknown suffix -- ignored"]);
             } else {
-                let suffix = job.suffix.clone();
-                ctx.error_bytes(&[shown, why, b" ", &suffix[..], b" -- unchanged"]);
+                let suffix = &job.suffix;
+                ctx.error_bytes(&[shown, b" already has suffix ", suffix, b" -- unchanged"]);
             }
-            return status;
         }
         return 2;
     };

@@ -99,11 +99,7 @@ fn fill(ctx: &mut Ctx<'_>, options: &Options, out: Encoder<'_>, start: u64) -> O
                 }
             }
             Item::File(f) => {
-                let mut name = f.clone();
-                while name.len() > 1 && name.ends_with(b"/") {
-                    name.pop();
-                }
-                writer.add(ctx, options, &name)?;
+                writer.add(ctx, options, path::strip_slashes(f))?;
             }
         }
     }
@@ -167,17 +163,9 @@ impl Writer<'_> {
                 self.done.push(file.clone());
             }
             if stat.kind == Kind::Dir && options.recursive {
-                match std::fs::read_dir(&file) {
-                    Ok(entries) => {
-                        let mut inside: Vec<Vec<u8>> = entries
-                            .flatten()
-                            .map(|e| {
-                                let sep: &[u8] = if name.ends_with(b"/") { b"" } else { b"/" };
-                                [&name, sep, path::os_bytes(&e.file_name())].concat()
-                            })
-                            .collect();
-                        inside.sort_by(|a, b| b.cmp(a));
-                        stack.extend(inside);
+                match path::names_in(&file) {
+                    Ok(inside) => {
+                        stack.extend(inside.iter().rev().map(|inner| path::join(&name, inner)));
                     }
                     Err(e) => {
                         let text = strerror(&e);

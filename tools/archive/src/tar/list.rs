@@ -2,7 +2,8 @@
 
 use box_applet::Ctx;
 use box_text::mode;
-use box_text::time::{Zone, strftime};
+use box_text::time::Zone;
+use box_text::time::strftime::strftime;
 use std::io::{self, Read, Write};
 use tar::{EntryType, Header};
 
@@ -118,9 +119,7 @@ pub fn verbose(
 fn date(seconds: u64, full: bool, zone: &Zone) -> String {
     let t = zone.broken(i64::try_from(seconds).unwrap_or(i64::MAX), 0);
     let format: &[u8] = if full { b"%Y-%m-%d %H:%M:%S" } else { b"%Y-%m-%d %H:%M" };
-    let mut out = Vec::new();
-    strftime::format(&mut out, format, &t);
-    String::from_utf8_lossy(&out).into_owned()
+    String::from_utf8_lossy(&strftime(format, &t)).into_owned()
 }
 
 #[cfg(test)]

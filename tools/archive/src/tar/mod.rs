@@ -76,21 +76,14 @@ fn read(ctx: &mut Ctx<'_>, options: &Options, action: Reader) -> Outcome {
         let file = File::open(ctx.path(&options.archive)).map_err(|e| cannot_open(options, &e))?;
         Box::new(BufReader::with_capacity(1 << 16, file))
     };
-    let mut head = [0u8; 6];
-    let mut got = 0;
-    while got < head.len() {
-        match raw.read(&mut head[got..]) {
-            Ok(0) => break,
-            Ok(n) => got += n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => {
-                let name = String::from_utf8_lossy(&options.archive).into_owned();
-                return Err(Fatal::Message(format!("{name}: Cannot read: {}", strerror(&e))));
-            }
-        }
-    }
-    let raw: Box<dyn Read> = Box::new(io::Cursor::new(head[..got].to_vec()).chain(raw));
-    let format = match (Format::detect(&head[..got]), options.compression) {
+    let mut head = Vec::new();
+    raw.by_ref().take(6).read_to_end(&mut head).map_err(|e| {
+        let name = String::from_utf8_lossy(&options.archive);
+        Fatal::Message(format!("{name}: Cannot read: {}", strerror(&e)))
+    })?;
+    let got = head.len();
+    let raw: Box<dyn Read> = Box::new(io::Cursor::new(head.clone()).chain(raw));
+    let format = match (Format::detect(&head), options.compression) {
         (Some(f), _) => Some(f),
         (None, Compression::Is(f)) => {
             let tool = format!("{f:?}").to_lowercase();

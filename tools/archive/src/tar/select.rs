@@ -1,6 +1,7 @@
 //! Which members, under which names: exclusion patterns, member operands, stripped
 //! components, `--transform`, and the leading slash that is always removed.
 
+use box_sys::path::strip_slashes;
 use box_text::glob::{Options as GlobOptions, Pattern};
 use box_text::regex::{Captures, Options as RegexOptions, Regex, Syntax};
 
@@ -172,10 +173,8 @@ pub struct Wanted {
 impl Wanted {
     /// From operands; with `wildcards` they are patterns.
     pub fn new(operands: impl Iterator<Item = Vec<u8>>, wildcards: bool) -> Wanted {
-        let names = operands.map(|mut name| {
-            while name.len() > 1 && name.ends_with(b"/") {
-                name.pop();
-            }
+        let names = operands.map(|name| {
+            let name = strip_slashes(&name).to_vec();
             let pattern = wildcards.then(|| Pattern::new(&name, GlobOptions::default()));
             (name, pattern, false)
         });

@@ -8,14 +8,14 @@ use std::io::{self, Cursor, Write};
 use std::path::Path;
 
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, meta, strerror};
+use box_sys::{Kind, meta, path, strerror};
 use box_text::glob::Pattern;
 use box_text::time::Zone;
 
 use self::options::{Action, Job};
 use self::pack::{Packer, Target};
 use super::format::{self, Directory};
-use super::pattern;
+use super::{complain, lossy, pattern};
 
 /// "Nothing to do", and an archive that is none.
 const NOTHING: u8 = 12;
@@ -69,14 +69,12 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 /// `zip error: ...` and the status.
 fn fail(ctx: &mut Ctx<'_>, job: &Job, status: u8, why: &str) -> Exit {
     let shown = lossy(&job.archive);
-    let _ = ctx.stdout.flush();
-    let _ = ctx.stderr.write_all(format!("\nzip error: {why} ({shown})\n").as_bytes());
+    complain(ctx, &format!("\nzip error: {why} ({shown})\n"));
     Exit(status)
 }
 
 fn warn(ctx: &mut Ctx<'_>, text: &str) {
-    let _ = ctx.stdout.flush();
-    let _ = ctx.stderr.write_all(format!("\tzip warning: {text}\n").as_bytes());
+    complain(ctx, &format!("\tzip warning: {text}\n"));
 }
 
 /// What is done with a member; on standard error where the archive goes to standard output.
@@ -176,22 +174,15 @@ fn no_stat() -> meta::Stat {
 
 /// What is in a directory, the last name first.
 fn below(ctx: &mut Ctx<'_>, dir: &[u8], status: &mut u8) -> Vec<Vec<u8>> {
-    let entries = match fs::read_dir(ctx.path(dir)) {
-        Ok(entries) => entries,
+    match path::names_in(&ctx.path(dir)) {
+        Ok(names) => names.iter().rev().map(|name| path::join(dir, name)).collect(),
         Err(e) => {
             let text = format!("could not open for reading: {}: {}", lossy(dir), strerror(&e));
             warn(ctx, &text);
             *status = UNREADABLE;
-            return Vec::new();
+            Vec::new()
         }
-    };
-    let slash: &[u8] = if dir.ends_with(b"/") { b"" } else { b"/" };
-    let mut names: Vec<Vec<u8>> = entries
-        .flatten()
-        .map(|e| [dir, slash, &box_sys::path::os_into_bytes(e.file_name())].concat())
-        .collect();
-    names.sort_by(|a, b| b.cmp(a));
-    names
+    }
 }
 
 type Old = Option<(Directory, File)>;
@@ -341,8 +332,4 @@ fn replace(
 
 fn seconds(stat: &meta::Stat) -> i64 {
     (stat.mtime / 1_000_000_000) as i64
-}
-
-fn lossy(name: &[u8]) -> String {
-    String::from_utf8_lossy(name).into_owned()
 }

@@ -6,12 +6,13 @@ use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
 use box_applet::Ctx;
-use box_sys::{Kind, meta};
+use box_sys::{Kind, meta, path};
 use box_text::time::Zone;
 
 use super::data::{self, Problem};
 use super::format::{Entry, STORED};
-use super::unzip::complain;
+use super::unzip::refuse;
+use super::{complain, lossy};
 
 /// What happens to files that exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -137,7 +138,7 @@ impl Run<'_> {
                 let _ = meta::set_times(&path, Some(nanos), Some(nanos), true);
                 status
             }
-            Err(problem) => status.max(complain(ctx, e, problem)),
+            Err(problem) => status.max(refuse(ctx, e, problem)),
         }
     }
 
@@ -241,8 +242,7 @@ impl Run<'_> {
         if let Err(e) = fs::create_dir_all(&path) {
             let (shown, why) = (lossy(name), box_sys::strerror(&e));
             let text = format!("checkdir error:  cannot create {shown}\n                 {why}\n");
-            let _ = ctx.stdout.flush();
-            let _ = ctx.stderr.write_all(text.as_bytes());
+            complain(ctx, &text);
             return 2;
         }
         self.dirs.push((path, mode.map(|m| m & !(meta::umask() & 0o777)), time));
@@ -255,8 +255,7 @@ impl Extract {
     fn target(&self, ctx: &mut Ctx<'_>, e: &Entry) -> Option<(Vec<u8>, u8)> {
         let mut status = 0;
         let mut warn = |text: String| {
-            let _ = ctx.stdout.flush();
-            let _ = ctx.stderr.write_all(text.as_bytes());
+            complain(ctx, &text);
             status = 1;
         };
         let shown = lossy(&e.name);
@@ -285,8 +284,7 @@ impl Extract {
         }
         if let Some(dir) = &self.dir {
             let dir = dir.strip_suffix(b"/").filter(|d| !d.is_empty()).unwrap_or(dir);
-            let slash: &[u8] = if dir.ends_with(b"/") { b"" } else { b"/" };
-            name = [dir, slash, &name].concat();
+            name = path::join(dir, &name);
         }
         if e.is_dir() {
             name.push(b'/');
@@ -378,8 +376,4 @@ impl<W: Write> Write for Ends<W> {
 
 fn nanos(seconds: i64) -> u64 {
     u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000)
-}
-
-fn lossy(name: &[u8]) -> String {
-    String::from_utf8_lossy(name).into_owned()
 }

@@ -4,15 +4,14 @@ use std::io::Write;
 
 use box_applet::Ctx;
 use box_text::mode::letters;
-use box_text::time::{Zone, strftime};
+use box_text::time::Zone;
+use box_text::time::strftime::strftime;
 
 use super::format::{BZIP2, DEFLATED, Directory, Entry, STORED};
-use super::saved;
+use super::{lossy, saved};
 
 fn time(e: &Entry, format: &[u8], zone: &Zone) -> String {
-    let mut out = Vec::new();
-    strftime::format(&mut out, format, &zone.broken(e.epoch(zone), 0));
-    String::from_utf8_lossy(&out).into_owned()
+    lossy(&strftime(format, &zone.broken(e.epoch(zone), 0)))
 }
 
 fn plural(n: usize) -> String {

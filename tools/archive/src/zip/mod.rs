@@ -18,6 +18,9 @@ mod format;
 mod list;
 mod unzip;
 
+use std::io::Write;
+
+use box_applet::Ctx;
 use box_text::glob::{Options, Pattern};
 
 pub use create::run as zip;
@@ -26,6 +29,17 @@ pub use unzip::{unzip, zipinfo};
 /// A pattern for names of members: `*` matches slashes, too.
 fn pattern(text: &[u8], ignore_case: bool) -> Pattern {
     Pattern::new(text, Options { ignore_case, ..Options::default() })
+}
+
+/// A name in a message.
+fn lossy(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}
+
+/// Writes a message to standard error, behind what was written to standard output.
+fn complain(ctx: &mut Ctx<'_>, text: &str) {
+    let _ = ctx.stdout.flush();
+    let _ = ctx.stderr.write_all(text.as_bytes());
 }
 
 /// Per cent saved, rounded, as both tools print it.

@@ -11,7 +11,7 @@ use box_text::glob::Pattern;
 use self::options::{Action, Job};
 use super::data::{self, Problem};
 use super::format::{self, Directory, Entry};
-use super::{list, pattern};
+use super::{complain, list, lossy, pattern};
 
 /// Runs `unzip`.
 pub fn unzip(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -31,13 +31,13 @@ fn run(ctx: &mut Ctx<'_>, job: Result<Job, Exit>) -> Exit {
         Err(exit) => return exit,
     };
     let Some((shown, mut file)) = open(ctx, &job.archive) else {
-        let n = String::from_utf8_lossy(&job.archive).into_owned();
+        let n = lossy(&job.archive);
         let who = &ctx.name;
         let text = format!("{who}:  cannot find or open {n}, {n}.zip or {n}.ZIP.\n");
         let _ = ctx.stderr.write_all(text.as_bytes());
         return Exit(9);
     };
-    let name = String::from_utf8_lossy(&shown).into_owned();
+    let name = lossy(&shown);
     let heading = match job.action {
         Action::Pipe(names) => names,
         Action::Names => false,
@@ -49,7 +49,7 @@ fn run(ctx: &mut Ctx<'_>, job: Result<Job, Exit>) -> Exit {
     }
     let directory = match format::read(&mut file) {
         Ok(Some(d)) => d,
-        Ok(None) => return no_archive(ctx, &job, &name),
+        Ok(None) => return no_archive(ctx, &job),
         Err(e) => {
             ctx.error(format_args!(" cannot read {name}: {}", box_sys::strerror(&e)));
             return Exit(9);
@@ -64,17 +64,14 @@ fn run(ctx: &mut Ctx<'_>, job: Result<Job, Exit>) -> Exit {
     }
     if directory.entries.is_empty() && job.action != Action::Comment {
         let text = format!("warning [{name}]:  zipfile is empty\n");
-        let _ = ctx.stdout.flush();
-        let _ = ctx.stderr.write_all(text.as_bytes());
+        complain(ctx, &text);
         return Exit(1);
     }
     let (chosen, unmatched) = choose(&job, &directory.entries);
     let status = act(ctx, &job, &mut file, &directory, &chosen, &name);
     for name in &unmatched {
         if !matches!(job.action, Action::List | Action::Verbose) {
-            let shown = String::from_utf8_lossy(name);
-            let _ = ctx.stdout.flush();
-            let _ = writeln!(ctx.stderr, "caution: filename not matched:  {shown}");
+            complain(ctx, &format!("caution: filename not matched:  {}\n", lossy(name)));
         }
     }
     let missing = if unmatched.is_empty() { 0 } else { 11 };
@@ -89,8 +86,7 @@ fn warn_of_extra(ctx: &mut Ctx<'_>, directory: &Directory, name: &str) {
             directory.extra,
             if directory.extra == 1 { "" } else { "s" },
         );
-        let _ = ctx.stdout.flush();
-        let _ = ctx.stderr.write_all(text.as_bytes());
+        complain(ctx, &text);
     }
 }
 
@@ -142,9 +138,9 @@ fn act(
 fn test(ctx: &mut Ctx<'_>, job: &Job, file: &mut File, chosen: &[&Entry], name: &str) -> u8 {
     let mut status = 0;
     for e in chosen {
-        let shown = String::from_utf8_lossy(&e.name).into_owned();
+        let shown = lossy(&e.name);
         if let Err(p) = data::check(e) {
-            status = status.max(complain(ctx, e, p));
+            status = status.max(refuse(ctx, e, p));
             continue;
         }
         if job.quiet == 0 {
@@ -153,7 +149,7 @@ fn test(ctx: &mut Ctx<'_>, job: &Job, file: &mut File, chosen: &[&Entry], name: 
         match data::copy(file, e, &mut std::io::sink()) {
             Ok(()) if job.quiet == 0 => drop(ctx.stdout.write_all(b" OK\n")),
             Ok(()) => {}
-            Err(p) => status = status.max(complain(ctx, e, p)),
+            Err(p) => status = status.max(refuse(ctx, e, p)),
         }
     }
     if job.quiet < 2 {
@@ -174,13 +170,13 @@ fn pipe(ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&Entry], names: bool) -> u
             let _ = writeln!(ctx.stdout, "{what}: {shown:<22}  ");
         }
         if let Err(p) = data::check(e) {
-            status = status.max(complain(ctx, e, p));
+            status = status.max(refuse(ctx, e, p));
             continue;
         }
         match data::copy(file, e, &mut ctx.stdout) {
             Ok(()) => {}
             Err(Problem::Output(_)) => return status,
-            Err(p) => status = status.max(complain(ctx, e, p)),
+            Err(p) => status = status.max(refuse(ctx, e, p)),
         }
         if names {
             let _ = ctx.stdout.write_all(b"\n");
@@ -190,8 +186,8 @@ fn pipe(ctx: &mut Ctx<'_>, file: &mut File, chosen: &[&Entry], names: bool) -> u
 }
 
 /// Says why a member cannot be had; the status.
-pub(super) fn complain(ctx: &mut Ctx<'_>, e: &Entry, problem: Problem) -> u8 {
-    let name = String::from_utf8_lossy(&e.name).into_owned();
+pub(super) fn refuse(ctx: &mut Ctx<'_>, e: &Entry, problem: Problem) -> u8 {
+    let name = lossy(&e.name);
     let (text, status) = match problem {
         Problem::Encrypted => (format!("   skipping: {name:<22}  unable to get password\n"), 82),
         Problem::Method(m) => {
@@ -219,14 +215,12 @@ pub(super) fn complain(ctx: &mut Ctx<'_>, e: &Entry, problem: Problem) -> u8 {
         ),
         Problem::Output(e) => (format!("{name}:  write error: {}\n", box_sys::strerror(&e)), 50),
     };
-    let _ = ctx.stdout.flush();
-    let _ = ctx.stderr.write_all(text.as_bytes());
+    complain(ctx, &text);
     status
 }
 
-fn no_archive(ctx: &mut Ctx<'_>, job: &Job, name: &str) -> Exit {
-    let given = String::from_utf8_lossy(&job.archive).into_owned();
-    let _ = ctx.stdout.flush();
+fn no_archive(ctx: &mut Ctx<'_>, job: &Job) -> Exit {
+    let given = lossy(&job.archive);
     let who = ctx.name.clone();
     let text = format!(
         "  End-of-central-directory signature not found.  Either this file is not\n  a zipfile, or it \
@@ -235,8 +229,7 @@ fn no_archive(ctx: &mut Ctx<'_>, job: &Job, name: &str) -> Exit {
          zipfile directory in one of {given} or\n        {given}.zip, and cannot find {given}.ZIP, \
          period.\n"
     );
-    let _ = name;
-    let _ = ctx.stderr.write_all(text.as_bytes());
+    complain(ctx, &text);
     Exit(9)
 }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use box_applet::opts::{Arg, Opt, Spec, UsageError};
 use box_applet::{Ctx, Exit};
 
-use crate::zip::format;
+use crate::zip::{format, lossy};
 
 /// What may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -270,8 +270,4 @@ fn invalid(ctx: &mut Ctx<'_>, why: &str) -> Exit {
 fn with_suffix(name: &[u8]) -> Vec<u8> {
     let last = name.rsplit(|c| *c == b'/').next().unwrap_or_default();
     if name == b"-" || last.contains(&b'.') { name.to_vec() } else { [name, b".zip"].concat() }
-}
-
-fn lossy(name: &[u8]) -> String {
-    String::from_utf8_lossy(name).into_owned()
 }

@@ -9,9 +9,9 @@ use box_text::time::Zone;
 use flate2::{Compression, Crc};
 
 use super::options::Job;
-use super::{Item, lossy, say, seconds, warn};
+use super::{Item, say, seconds, warn};
 use crate::zip::format::{self, BZIP2, DEFLATED, Entry, STORED};
-use crate::zip::saved;
+use crate::zip::{lossy, saved};
 
 /// Where an archive is written: headers are completed behind their data, and what was packed in vain is cut off.
 pub trait Target: Write + Seek {
