@@ -134,18 +134,11 @@ fn starting_points(
         ctx.error("file operands cannot be combined with -files0-from");
         return Err(Exit::FAILURE);
     }
-    let mut text = Vec::new();
-    let read = if from == b"-" {
-        std::io::Read::read_to_end(&mut ctx.stdin, &mut text)
-    } else {
-        std::fs::File::open(ctx.path(from))
-            .and_then(|mut f| std::io::Read::read_to_end(&mut f, &mut text))
-    };
-    if let Err(e) = read {
+    let text = ctx.read(from).map_err(|e| {
         let reason = box_sys::strerror(&e);
         let quoted = entry::quoted(from);
         ctx.error_bytes(&[b"cannot open ", &quoted, b" for reading: ", reason.as_bytes()]);
-        return Err(Exit::FAILURE);
-    }
+        Exit::FAILURE
+    })?;
     Ok(text.split(|&b| b == 0).filter(|p| !p.is_empty()).map(<[u8]>::to_vec).collect())
 }
