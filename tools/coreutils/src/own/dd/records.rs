@@ -74,7 +74,7 @@ impl Records {
         }
     }
 
-    pub(super) fn finish_unblock(&mut self, _: &Options, out: &mut Vec<u8>) {
+    pub(super) fn finish_unblock(&mut self, out: &mut Vec<u8>) {
         if self.column > 0 {
             out.push(b'\n');
         }

@@ -168,7 +168,7 @@ impl Transfer<'_> {
         if self.o.block {
             self.records.finish_block(self.o, &mut tail);
         } else if self.o.unblock {
-            self.records.finish_unblock(self.o, &mut tail);
+            self.records.finish_unblock(&mut tail);
         }
         tail.extend(self.odd);
         let counts = &mut self.outcome.counts;

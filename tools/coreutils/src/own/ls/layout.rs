@@ -1,7 +1,6 @@
 //! Columns, rows, commas: all formats but the long one.
 
 use super::entry::Entry;
-use super::long;
 use super::options::{Format, Indicator, Plan};
 use crate::common::quote::Style;
 use crate::own::stat::blocks;
@@ -20,8 +19,7 @@ impl Plan {
 }
 
 /// Appends text in a colour.
-pub(super) fn push_color(out: &mut Vec<u8>, plan: &Plan, code: Option<&[u8]>, text: &[u8]) {
-    let _ = plan;
+pub(super) fn push_color(out: &mut Vec<u8>, code: Option<&[u8]>, text: &[u8]) {
     match code {
         Some(c) => {
             out.extend_from_slice(b"\x1b[");
@@ -44,7 +42,7 @@ pub(super) fn name(out: &mut Vec<u8>, plan: &Plan, e: &Entry, quotes: bool, indi
         // GNU resets the terminal before its first colour.
         out.extend_from_slice(b"\x1b[0m");
     }
-    push_color(out, plan, code, &e.quoted);
+    push_color(out, code, &e.quoted);
     if let Some(mark) = e.indicator(indicator) {
         out.push(mark);
     }
@@ -102,7 +100,6 @@ fn block(plan: &Plan, e: &Entry) -> String {
 }
 
 pub(super) fn show(out: &mut Vec<u8>, plan: &Plan, entries: &[Entry]) {
-    let _ = long::time_text;
     let front = Front::new(plan, entries);
     let quotes = plan.aligns_quotes() && entries.iter().any(Entry::has_quotes);
     let item = |out: &mut Vec<u8>, e: &Entry| {

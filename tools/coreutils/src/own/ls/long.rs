@@ -11,7 +11,7 @@ use crate::own::stat::{blocks, mode_string};
 /// Half of 365.2425 days: times older than this show the year.
 const HALF_YEAR: i64 = 31_556_952 / 2;
 
-pub(super) fn time_text(plan: &Plan, t: u64) -> Vec<u8> {
+fn time_text(plan: &Plan, t: u64) -> Vec<u8> {
     let (s, n) = civil::split_nanos(t);
     // A file changed during the listing is recent too.
     let recent = plan.now - HALF_YEAR < s && s <= plan.now + 5;
@@ -133,6 +133,6 @@ fn name_and_target(out: &mut Vec<u8>, plan: &Plan, entry: &Entry, quotes: bool) 
     out.extend_from_slice(b" -> ");
     let shown = plan.display(text);
     let code = plan.colors.as_ref().and_then(|c| c.of_target(text, target.as_ref()));
-    push_color(out, plan, code, &shown);
+    push_color(out, code, &shown);
     out.extend(entry::mark(target.map(|t| t.kind), target.as_ref(), plan.indicator));
 }
