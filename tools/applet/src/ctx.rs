@@ -90,6 +90,17 @@ impl Ctx<'_> {
         Ok(data)
     }
 
+    /// What `--version` prints.
+    pub fn version(&self) -> String {
+        format!("{} (Wasibox) {}\n", self.name, env!("CARGO_PKG_VERSION"))
+    }
+
+    /// Prints what was asked for in place of any work (`--help`, `--version`); the status to end with.
+    pub fn print(&mut self, text: &str) -> Exit {
+        let _ = self.stdout.write_all(text.as_bytes());
+        Exit::SUCCESS
+    }
+
     /// Writes the hint at `--help` to stderr.
     pub fn hint(&mut self) {
         let hint = format!("Try '{} --help' for more information.\n", self.name);

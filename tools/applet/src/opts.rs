@@ -38,8 +38,6 @@ mod help;
 mod parse;
 mod written;
 
-use std::io::Write;
-
 use crate::{Ctx, Exit};
 pub use parse::UsageError;
 pub use written::Parsed;
@@ -206,14 +204,9 @@ fn answer(ctx: &mut Ctx<'_>, e: UsageError, help: &dyn Fn(&str) -> String, statu
     match e {
         UsageError::Help => {
             let text = help(&ctx.name);
-            let _ = ctx.stdout.write_all(text.as_bytes());
-            Exit::SUCCESS
+            ctx.print(&text)
         }
-        UsageError::Version => {
-            let text = format!("{} (Wasibox) {}\n", ctx.name, env!("CARGO_PKG_VERSION"));
-            let _ = ctx.stdout.write_all(text.as_bytes());
-            Exit::SUCCESS
-        }
+        UsageError::Version => ctx.print(&ctx.version()),
         UsageError::Message(m) => {
             ctx.error(&m);
             ctx.hint();

@@ -31,8 +31,6 @@ mod primary;
 mod sinks;
 mod walk;
 
-use std::io::Write;
-
 use box_applet::{Ctx, Ended, Exit};
 
 use expr::Settings;
@@ -88,13 +86,10 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
                 break;
             }
             [option, ..] if matches!(option.as_slice(), b"-help" | b"--help") => {
-                let _ = ctx.stdout.write_all(HELP.as_bytes());
-                return Ok(Exit::SUCCESS);
+                return Ok(ctx.print(HELP));
             }
             [option, ..] if matches!(option.as_slice(), b"-version" | b"--version") => {
-                let text = format!("find (Wasibox) {}\n", env!("CARGO_PKG_VERSION"));
-                let _ = ctx.stdout.write_all(text.as_bytes());
-                return Ok(Exit::SUCCESS);
+                return Ok(ctx.print(&ctx.version()));
             }
             _ => break,
         }

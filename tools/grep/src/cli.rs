@@ -29,11 +29,7 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Parsed, Exit> {
     let args = context_digits(args);
     let mut parsed = SPEC.parse_or_exit(ctx, &args, Exit::USAGE)?;
     if parsed.has(Flag::Version) {
-        let _ = std::io::Write::write_all(
-            &mut ctx.stdout,
-            format!("{} (Wasibox) {}\n", ctx.name, env!("CARGO_PKG_VERSION")).as_bytes(),
-        );
-        return Err(Exit::SUCCESS);
+        return Err(ctx.print(&ctx.version()));
     }
     let mut config = defaults(ctx);
     let mut patterns = None;

@@ -1,7 +1,5 @@
 //! The command line of jq 1.8: options may be clustered and come after operands.
 
-use std::io::Write;
-
 use crate::json::{self, Indent};
 use crate::value::Value;
 use box_applet::{Ctx, Exit};
@@ -256,8 +254,8 @@ impl Reader<'_> {
             Flag::FromFile => self.from_file = true,
             Flag::Args => self.positional = Positional::Strings,
             Flag::JsonArgs => self.positional = Positional::Json,
-            Flag::Help => return Err(help(ctx)),
-            Flag::Version => return Err(version(ctx)),
+            Flag::Help => return Err(ctx.print(HELP)),
+            Flag::Version => return Err(ctx.print("jq-1.8.1\n")),
             Flag::Nothing => {}
             Flag::Indent => {
                 let [columns] = self.parameters(ctx, arg)?;
@@ -366,16 +364,6 @@ fn file_value(ctx: &mut Ctx<'_>, raw: bool, name: &[u8], file: &[u8]) -> Result<
     json::parse_many(&data)
         .map(Value::arr)
         .map_err(|e| bad(ctx, &format!("Bad JSON in --slurpfile {name} {shown}: {e}")))
-}
-
-fn help(ctx: &mut Ctx<'_>) -> Exit {
-    let _ = ctx.stdout.write_all(HELP.as_bytes());
-    Exit::SUCCESS
-}
-
-fn version(ctx: &mut Ctx<'_>) -> Exit {
-    let _ = ctx.stdout.write_all(b"jq-1.8.1\n");
-    Exit::SUCCESS
 }
 
 fn unknown(ctx: &mut Ctx<'_>, arg: &[u8]) -> Exit {

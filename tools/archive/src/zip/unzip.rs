@@ -15,21 +15,17 @@ use super::{complain, list, lossy, pattern};
 
 /// Runs `unzip`.
 pub fn unzip(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let job = options::unzip(ctx, args);
-    Ok(run(ctx, job))
+    let job = options::unzip(ctx, args)?;
+    Ok(run(ctx, &job))
 }
 
 /// Runs `zipinfo`.
 pub fn zipinfo(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let job = options::zipinfo(ctx, args);
-    Ok(run(ctx, job))
+    let job = options::zipinfo(ctx, args)?;
+    Ok(run(ctx, &job))
 }
 
-fn run(ctx: &mut Ctx<'_>, job: Result<Job, Exit>) -> Exit {
-    let job = match job {
-        Ok(job) => job,
-        Err(exit) => return exit,
-    };
+fn run(ctx: &mut Ctx<'_>, job: &Job) -> Exit {
     let Some((shown, mut file)) = open(ctx, &job.archive) else {
         let n = lossy(&job.archive);
         let who = &ctx.name;
@@ -49,7 +45,7 @@ fn run(ctx: &mut Ctx<'_>, job: Result<Job, Exit>) -> Exit {
     }
     let directory = match format::read(&mut file) {
         Ok(Some(d)) => d,
-        Ok(None) => return no_archive(ctx, &job),
+        Ok(None) => return no_archive(ctx, job),
         Err(e) => {
             ctx.error(format_args!(" cannot read {name}: {}", box_sys::strerror(&e)));
             return Exit(9);
@@ -67,8 +63,8 @@ fn run(ctx: &mut Ctx<'_>, job: Result<Job, Exit>) -> Exit {
         complain(ctx, &text);
         return Exit(1);
     }
-    let (chosen, unmatched) = choose(&job, &directory.entries);
-    let status = act(ctx, &job, &mut file, &directory, &chosen, &name);
+    let (chosen, unmatched) = choose(job, &directory.entries);
+    let status = act(ctx, job, &mut file, &directory, &chosen, &name);
     for name in &unmatched {
         if !matches!(job.action, Action::List | Action::Verbose) {
             complain(ctx, &format!("caution: filename not matched:  {}\n", lossy(name)));

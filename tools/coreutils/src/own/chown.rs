@@ -65,11 +65,11 @@ const CHGRP: Spec<Flag> = Spec::new(
 );
 
 pub(crate) fn chown(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    Ok(run(ctx, args, &CHOWN, false))
+    run(ctx, args, &CHOWN, false)
 }
 
 pub(crate) fn chgrp(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    Ok(run(ctx, args, &CHGRP, true))
+    run(ctx, args, &CHGRP, true)
 }
 
 /// Owner and group; `None` leaves one as it is.
@@ -134,11 +134,8 @@ struct Plan {
     files: Vec<Vec<u8>>,
 }
 
-fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], spec: &Spec<Flag>, group_only: bool) -> Exit {
-    let plan = match plan(ctx, args, spec, group_only) {
-        Ok(plan) => plan,
-        Err(exit) => return exit,
-    };
+fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], spec: &Spec<Flag>, group_only: bool) -> Ended {
+    let plan = plan(ctx, args, spec, group_only)?;
     let names = Names::load();
     let mut ok = true;
     for file in &plan.files {
@@ -154,7 +151,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], spec: &Spec<Flag>, group_only: bool)
             };
         });
     }
-    if ok { Exit::SUCCESS } else { Exit::FAILURE }
+    Ok(if ok { Exit::SUCCESS } else { Exit::FAILURE })
 }
 
 fn plan(

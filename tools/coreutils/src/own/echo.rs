@@ -24,13 +24,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let mut words = args;
     if let ([only], false) = (args, posix) {
         if only == b"--help" {
-            let _ = ctx.stdout.write_all(HELP.as_bytes());
-            return Ok(Exit::SUCCESS);
+            return Ok(ctx.print(HELP));
         }
         if only == b"--version" {
-            let text = format!("echo (Wasibox) {}\n", env!("CARGO_PKG_VERSION"));
-            let _ = ctx.stdout.write_all(text.as_bytes());
-            return Ok(Exit::SUCCESS);
+            return Ok(ctx.print(&ctx.version()));
         }
     }
     while let Some((first, rest)) = words.split_first() {

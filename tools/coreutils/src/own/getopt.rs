@@ -155,14 +155,8 @@ impl Settings {
             b"longoptions" => self.add_long(value),
             // The enhanced getopt answers so, silently.
             b"test" => return Err(Exit(4)),
-            b"help" => {
-                let _ = ctx.stdout.write_all(HELP.as_bytes());
-                return Err(Exit::SUCCESS);
-            }
-            b"version" => {
-                let _ = ctx.stdout.write_all(b"getopt from util-linux 2.38.1\n");
-                return Err(Exit::SUCCESS);
-            }
+            b"help" => return Err(ctx.print(HELP)),
+            b"version" => return Err(ctx.print("getopt from util-linux 2.38.1\n")),
             flag if self.set(flag) => {}
             _ => return Err(misused(ctx, &[b"unrecognized option '", word, b"'"])),
         }

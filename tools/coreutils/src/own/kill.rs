@@ -46,11 +46,8 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
                 rest = after;
                 break;
             }
-            b"--help" => return Err(print(ctx, KILL_HELP)),
-            b"--version" => {
-                let text = format!("kill (Wasibox) {}\n", env!("CARGO_PKG_VERSION"));
-                return Err(print(ctx, &text));
-            }
+            b"--help" => return Err(ctx.print(KILL_HELP)),
+            b"--version" => return Err(ctx.print(&ctx.version())),
             b"-l" | b"--list" | b"-L" => as_table = Some(false),
             b"-t" | b"--table" => as_table = Some(true),
             b"-s" | b"-n" | b"--signal" => match after.first() {
@@ -84,11 +81,6 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         return Err(input::usage_error(ctx, &[b"no process ID specified"]));
     }
     Ok(Plan::Send { signal: chosen.unwrap_or(signal::TERM), to: rest.to_vec() })
-}
-
-fn print(ctx: &mut Ctx<'_>, text: &str) -> Exit {
-    let _ = ctx.stdout.write_all(text.as_bytes());
-    Exit::SUCCESS
 }
 
 /// Sends a signal to processes, and to groups, which are written with a dash.

@@ -1,7 +1,5 @@
 //! `true` and `false` (POSIX XCU). Only `--help` and `--version` alone are looked at.
 
-use std::io::Write;
-
 use box_applet::{Ctx, Ended, Exit};
 
 fn answer(ctx: &mut Ctx<'_>, args: &[Vec<u8>], what: &str) {
@@ -10,12 +8,10 @@ fn answer(ctx: &mut Ctx<'_>, args: &[Vec<u8>], what: &str) {
             "Usage: {0} [ignored command line arguments]\n  or:  {0} OPTION\nExit with a status code indicating {what}.\n\n      --help     display this help and exit\n      --version  output version information and exit\n",
             ctx.name
         ),
-        [one] if one == b"--version" => {
-            format!("{} (Wasibox) {}\n", ctx.name, env!("CARGO_PKG_VERSION"))
-        }
+        [one] if one == b"--version" => ctx.version(),
         _ => return,
     };
-    let _ = ctx.stdout.write_all(text.as_bytes());
+    ctx.print(&text);
 }
 
 pub(crate) fn run_true(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {

@@ -79,15 +79,8 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         // Options are known by their first letter; -ps is the plain style.
         let Some((letter, attached)) = body.split_first() else { break };
         match letter {
-            b'h' => {
-                let _ = ctx.stdout.write_all(HELP.as_bytes());
-                return Err(Exit::SUCCESS);
-            }
-            b'v' => {
-                let text = format!("xxd (Wasibox) {}\n", env!("CARGO_PKG_VERSION"));
-                let _ = ctx.stdout.write_all(text.as_bytes());
-                return Err(Exit::SUCCESS);
-            }
+            b'h' => return Err(ctx.print(HELP)),
+            b'v' => return Err(ctx.print(&ctx.version())),
             letter if options.set(*letter) => {}
             letter => {
                 // A value is attached, unless what follows is the rest of a word (`-cols`).

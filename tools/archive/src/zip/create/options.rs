@@ -256,8 +256,7 @@ impl Reader<'_> {
 }
 
 fn help(ctx: &mut Ctx<'_>) -> Exit {
-    let _ = ctx.stdout.write_all(SPEC.help(&ctx.name).as_bytes());
-    Exit::SUCCESS
+    ctx.print(&SPEC.help(&ctx.name))
 }
 
 fn invalid(ctx: &mut Ctx<'_>, why: &str) -> Exit {

@@ -60,15 +60,8 @@ Flags: append direct directory dsync sync fullblock nonblock noatime nocache noc
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     match args {
-        [a] if a == b"--help" => {
-            let _ = ctx.stdout.write_all(HELP.as_bytes());
-            return Ok(Exit::SUCCESS);
-        }
-        [a] if a == b"--version" => {
-            let text = format!("dd (Wasibox) {}\n", env!("CARGO_PKG_VERSION"));
-            let _ = ctx.stdout.write_all(text.as_bytes());
-            return Ok(Exit::SUCCESS);
-        }
+        [a] if a == b"--help" => return Ok(ctx.print(HELP)),
+        [a] if a == b"--version" => return Ok(ctx.print(&ctx.version())),
         _ => {}
     }
     let o = match options(args) {

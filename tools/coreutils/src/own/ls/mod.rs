@@ -28,17 +28,17 @@ const MINOR: u8 = 1;
 const SERIOUS: u8 = 2;
 
 pub(crate) fn ls(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    Ok(run(ctx, args, None))
+    run(ctx, args, None)
 }
 
 /// `ls -C -b`
 pub(crate) fn dir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    Ok(run(ctx, args, Some(Format::Columns)))
+    run(ctx, args, Some(Format::Columns))
 }
 
 /// `ls -l -b`
 pub(crate) fn vdir(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    Ok(run(ctx, args, Some(Format::Long)))
+    run(ctx, args, Some(Format::Long))
 }
 
 struct List<'a, 'c> {
@@ -49,20 +49,16 @@ struct List<'a, 'c> {
     out: Vec<u8>,
 }
 
-fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], default: Option<Format>) -> Exit {
-    let p = match options::SPEC.parse_or_exit(ctx, args, Exit::USAGE) {
-        Ok(p) => p,
-        Err(e) => return e,
-    };
-    let plan = match Plan::new(ctx, &p, default) {
-        Ok(plan) => plan,
+fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], default: Option<Format>) -> Ended {
+    let p = options::SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
+    let plan = Plan::new(ctx, &p, default).map_err(|wrong| match wrong {
         // An unknown word of an option ends with 1 in GNU, by argmatch's own default.
-        Err(Wrong::Word(text)) => return input::usage_error(ctx, &[&text]),
-        Err(Wrong::Other(text)) => {
+        Wrong::Word(text) => input::usage_error(ctx, &[&text]),
+        Wrong::Other(text) => {
             ctx.error_bytes(&[&text]);
-            return Exit::USAGE;
+            Exit::USAGE
         }
-    };
+    })?;
     let mut operands = p.operands.clone();
     if operands.is_empty() {
         operands.push(b".".to_vec());
@@ -70,7 +66,7 @@ fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>], default: Option<Format>) -> Exit {
     let mut list = List { ctx, plan, names: Names::load(), status: 0, out: Vec::new() };
     list.operands(&operands);
     let _ = list.flush();
-    Exit(list.status)
+    Ok(Exit(list.status))
 }
 
 impl List<'_, '_> {

@@ -36,8 +36,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         Ok(w) => w,
         Err(m) => return Ok(wrong(ctx, &m)),
     };
-    let stdin = vec![b"-".to_vec()];
-    let files = if p.operands.is_empty() { &stdin } else { &p.operands };
+    let files = &input::or_stdin(p.operands.clone());
     let mut job =
         Job { o: &o, rows: Rows::new(&o, width), width, date: Vec::new(), name: Vec::new() };
     Ok(if o.parallel { together(ctx, &mut job, files) } else { one_by_one(ctx, &mut job, files) })

@@ -47,8 +47,7 @@ const NO_CAPABILITY: Exit = Exit(4);
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
     if p.has(Flag::PrintVersion) {
-        let _ = writeln!(ctx.stdout, "tput (Wasibox) {}", env!("CARGO_PKG_VERSION"));
-        return Ok(Exit::SUCCESS);
+        return Ok(ctx.print(&ctx.version()));
     }
     let name = p.last(Flag::Terminal).or_else(|| ctx.env.get(b"TERM")).unwrap_or_default().to_vec();
     if name.is_empty() {
