@@ -173,6 +173,22 @@ pub struct Stat {
     pub ctime: u64,
 }
 
+impl Stat {
+    /// What GNU's tools call such a file (`stat -c %F`, `diff`).
+    pub fn kind_name(&self) -> &'static str {
+        match self.kind {
+            Kind::File if self.size == 0 => "regular empty file",
+            Kind::File => "regular file",
+            Kind::Dir => "directory",
+            Kind::Symlink => "symbolic link",
+            Kind::Fifo => "fifo",
+            Kind::Socket => "socket",
+            Kind::CharDevice => "character special file",
+            Kind::BlockDevice => "block special file",
+        }
+    }
+}
+
 /// Encoded length of a [`Stat`].
 pub const STAT_LEN: usize = 64;
 

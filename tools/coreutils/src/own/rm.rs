@@ -242,7 +242,7 @@ fn remove_file(ctx: &mut Ctx<'_>, name: &[u8], stat: &Stat, o: &Options) -> bool
         let what = format!(
             "remove {}{}",
             if protected { "write-protected " } else { "" },
-            super::stat::file_type(stat)
+            stat.kind_name()
         );
         if !question(ctx, &what, name) {
             return true;

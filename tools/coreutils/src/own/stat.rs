@@ -47,20 +47,6 @@ const FS_TERSE: &[u8] = b"%n %i %l %t %s %S %b %f %a %c %d\n";
 /// Bytes per block and per transfer that we report.
 const IO_BLOCK: u64 = 4096;
 
-/// The words of `%F`.
-pub(crate) fn file_type(s: &Stat) -> &'static str {
-    match s.kind {
-        Kind::File if s.size == 0 => "regular empty file",
-        Kind::File => "regular file",
-        Kind::Dir => "directory",
-        Kind::Symlink => "symbolic link",
-        Kind::Fifo => "fifo",
-        Kind::Socket => "socket",
-        Kind::CharDevice => "character special file",
-        Kind::BlockDevice => "block special file",
-    }
-}
-
 /// Blocks of 512 bytes a file takes: its size in whole transfers, since WASI does not tell.
 pub(crate) fn blocks(s: &Stat) -> u64 {
     match s.kind {
@@ -369,7 +355,7 @@ fn value(letter: u8, part: Option<u8>, f: &File<'_>, zone: &Zone, names: &Names)
         },
         b'D' => Value::Hex(s.dev),
         b'f' => Value::Hex(u64::from(s.kind as u8) << 12 | u64::from(s.mode)),
-        b'F' => Value::Text(file_type(s).as_bytes().to_vec()),
+        b'F' => Value::Text(s.kind_name().as_bytes().to_vec()),
         b'g' => Value::Number(u64::from(s.gid)),
         b'G' => Value::Text(names.group(s.gid).unwrap_or("UNKNOWN").as_bytes().to_vec()),
         b'h' => Value::Number(u64::from(s.nlink)),

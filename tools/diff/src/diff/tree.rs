@@ -45,19 +45,6 @@ pub fn compare(
     Ok(status)
 }
 
-fn kind_name(s: &Stat) -> &'static str {
-    match s.kind {
-        Kind::Dir => "directory",
-        Kind::File if s.size == 0 => "regular empty file",
-        Kind::File => "regular file",
-        Kind::Symlink => "symbolic link",
-        Kind::Fifo => "fifo",
-        Kind::CharDevice => "character special file",
-        Kind::BlockDevice => "block special file",
-        Kind::Socket => "socket",
-    }
-}
-
 fn entry(
     ctx: &mut Ctx<'_>,
     options: &Options,
@@ -79,7 +66,7 @@ fn entry(
             Ok(0)
         }
         (Some(p), Some(q)) if (p.kind == Kind::Dir) != (q.kind == Kind::Dir) => {
-            let (p, q) = (kind_name(&p).as_bytes(), kind_name(&q).as_bytes());
+            let (p, q) = (p.kind_name().as_bytes(), q.kind_name().as_bytes());
             let text = [b"File ", &x[..], b" is a ", p, b" while file ", &y, b" is a ", q, b"\n"];
             ctx.stdout.write_all(&text.concat())?;
             Ok(1)
