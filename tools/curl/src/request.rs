@@ -1,6 +1,7 @@
 //! One hop: its method, its headers in curl's order, and what a redirect makes of it.
 
 use box_sys::http::{Header, Request};
+use box_text::base64::encode;
 
 use crate::data::Body;
 use crate::options::Op;
@@ -163,7 +164,7 @@ impl Hop {
         let kept = self.first.user.as_ref().filter(|_| same);
         let kept = kept.map(|(user, password)| [user, &b":"[..], password].concat());
         let user = given.or(in_url).or(kept)?;
-        Some([&b"Basic "[..], &base64(&user)].concat())
+        Some([&b"Basic "[..], encode(&user).as_bytes()].concat())
     }
 
     /// The head as it goes over the wire, for people (`-v`).
@@ -184,32 +185,5 @@ impl Hop {
         }
         out.extend(b"\r\n");
         out
-    }
-}
-
-pub(crate) fn base64(bytes: &[u8]) -> Vec<u8> {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = Vec::new();
-    for chunk in bytes.chunks(3) {
-        let at = |i: usize| u32::from(chunk.get(i).copied().unwrap_or(0));
-        let n = at(0) << 16 | at(1) << 8 | at(2);
-        for i in 0..4 {
-            let digit = DIGITS[(n >> (18 - 6 * i) & 63) as usize];
-            out.push(if i <= chunk.len() { digit } else { b'=' });
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    /// RFC 4648, 10.
-    #[test]
-    fn base64() {
-        for (text, coded) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
-        {
-            assert_eq!(super::base64(text.as_bytes()), coded.as_bytes());
-        }
     }
 }

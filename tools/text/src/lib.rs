@@ -2,6 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | `base64` | bytes in 64 digits |
 //! | `glob` | shell patterns (POSIX XCU 2.13) with bash's extglob; one compiled matcher for `case`, `[[`, `${x#p}`, pathname expansion, `find -name` |
 //! | `escape` | backslash escapes of `$'...'`, `echo -e`, `printf`, `tr`, and shell quoting (`printf %q`, `${x@Q}`, `ls --quoting-style`) |
 //! | `mode` | permission bits: octal and symbolic modes, `rwxr-xr-x` |
@@ -11,6 +12,7 @@
 //! | `time` | calendar, `strftime` formats, time zones |
 #![forbid(unsafe_code)]
 
+pub mod base64;
 pub mod escape;
 pub mod glob;
 pub mod mode;

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use box_applet::Ctx;
 use box_sys::http::{Header, Request};
+use box_text::base64::encode;
 
 use super::VERSION;
 use super::options::Options;
 use crate::data::{Body, Piece};
-use crate::request::{base64, is_the_hosts};
+use crate::request::is_the_hosts;
 use crate::url::Url;
 
 /// A request as the next one to be sent.
@@ -103,7 +104,7 @@ impl Hop {
         set("Accept", b"*/*");
         set("Accept-Encoding", b"identity");
         if let Some(user) = self.user(asked).filter(|_| self.authorized) {
-            set("Authorization", &[b"Basic ", base64(&user).as_slice()].concat());
+            set("Authorization", &[b"Basic ", encode(&user).as_bytes()].concat());
         }
         if self.body != Body::None {
             set("Content-Type", b"application/x-www-form-urlencoded");

@@ -1,5 +1,7 @@
 //! `@text`, `@json`, `@csv` and the like.
 
+use box_text::base64;
+
 use super::{Native, fail, natives, strings, take};
 use crate::json;
 use crate::value::{Result, Value, type_error};
@@ -61,7 +63,7 @@ pub fn format_into(out: &mut String, v: &Value, name: &str) -> Result<()> {
             None => return Err(type_error(v, "is not a valid uri encoding")),
         },
         "sh" => shell(out, v)?,
-        "base64" => base64(out, text(v).as_bytes()),
+        "base64" => out.push_str(&base64::encode(text(v).as_bytes())),
         "base64d" => match base64_decode(&text(v)) {
             Ok(bytes) => out.push_str(&crate::value::text(bytes)),
             Err(message) => return Err(type_error(v, message)),
@@ -142,27 +144,14 @@ fn shell(out: &mut String, v: &Value) -> Result<()> {
     Ok(())
 }
 
-const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-
-fn base64(out: &mut String, data: &[u8]) {
-    for chunk in data.chunks(3) {
-        let mut bits = [0; 4];
-        bits[1..=chunk.len()].copy_from_slice(chunk);
-        let bits = u32::from_be_bytes(bits);
-        for i in 0..4 {
-            let digit = BASE64[(bits >> (18 - 6 * i)) as usize & 63];
-            out.push(if i <= chunk.len() { digit as char } else { '=' });
-        }
-    }
-}
 
 /// jq stops at the first `=` and takes what is complete before it.
 fn base64_decode(s: &str) -> Result<Vec<u8>, &'static str> {
     let mut out = Vec::with_capacity(s.len() * 3 / 4);
     let (mut bits, mut count, mut digits) = (0u32, 0, 0usize);
     for c in s.bytes().take_while(|c| *c != b'=') {
-        let Some(digit) = BASE64.iter().position(|b| *b == c) else {
+        let Some(digit) = base64::DIGITS.iter().position(|b| *b == c) else {
             return Err("is not valid base64 data");
         };
         digits += 1;
