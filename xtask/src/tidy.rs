@@ -16,7 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("box-abi", &[]),
     ("box-sys", &["box-abi"]),
     ("box-text", &[]),
-    ("box-applet", &["box-sys"]),
+    ("box-applet", &["box-sys", "box-text"]),
     ("box-coreutils", TOOL),
     ("box-grep", TOOL),
     ("box-sed", TOOL),
