@@ -61,6 +61,12 @@ class Finder:
 CUT = "the file's time was up"
 
 
+def asks_for_64_bits(mark):
+    """Whether a mark leaves a test out, or expects it to fail, where pointers have 32 bits."""
+    reason = str(mark.kwargs.get("reason")).replace("-", "")
+    return mark.name == "xfail_on_32bit" or "32bit" in reason
+
+
 class Plugin:
     def __init__(self, out, known, end):
         self.out = out
@@ -79,10 +85,12 @@ class Plugin:
             # SciPy and scikit-learn leave out what fails on some system with 32 bits: it shall
             # pass here.
             for node in item.listchain():
-                node.own_markers[:] = [
-                    m for m in node.own_markers
-                    if m.name != "xfail_on_32bit" and "32bit" not in str(m.kwargs.get("reason"))
-                ]
+                node.own_markers[:] = [m for m in node.own_markers if not asks_for_64_bits(m)]
+            module = getattr(item, "module", None)
+            if hasattr(module, "_is_32bit"):
+                module._is_32bit = lambda: False
+            if hasattr(module, "_IS_32BIT"):
+                module._IS_32BIT = False
             for pattern, why in self.known:
                 if fnmatch.fnmatchcase(item.nodeid, pattern.replace("[", "[[]")):
                     item.add_marker(pytest.mark.skip(reason=why))
