@@ -1,6 +1,5 @@
 //! Subscripts: which element `a[...]` means.
 
-use crate::value::Attributes;
 use sh_syntax::ast::{Subscript, Word};
 use sh_syntax::parse::{ParseOptions, parse_arith, parse_subscript};
 
@@ -10,7 +9,7 @@ use crate::arith;
 use crate::env::{Env, Key};
 use crate::error::{Cause, ExpandError};
 use crate::tilde::Tilde;
-use crate::value::Value;
+use crate::value::{Attributes, Value};
 use crate::word;
 
 /// A subscript after expansion.

@@ -1,6 +1,5 @@
 //! Reading and writing the operands of arithmetic.
 
-use crate::value::Attributes;
 use std::borrow::Cow;
 
 use super::MAX_RECURSION;
@@ -9,7 +8,7 @@ use super::tree;
 use crate::env::{Env, Key, Lookup};
 use crate::error::{Cause, ExpandError};
 use crate::subscript::{self, NoSuchPlace, OwnedKey};
-use crate::value::{Str, Value};
+use crate::value::{Attributes, Str, Value};
 
 /// How many variables lead to where a variable is read, and what to quote if they are too many:
 /// the text that is evaluated there, from the variable's name on.

@@ -1,6 +1,5 @@
 //! `${x-word}`, `${x=word}`, `${x?word}`, `${x+word}`.
 
-use crate::value::Attributes;
 use sh_syntax::ast::{Param, ParamName, ParamOp, Word};
 
 use super::target::{Content, Part, Target};
@@ -9,7 +8,7 @@ use crate::env::Key;
 use crate::error::{Cause, ExpandError};
 use crate::parts::Expander;
 use crate::tilde::Tilde;
-use crate::value::Str;
+use crate::value::{Attributes, Str};
 use crate::word;
 
 /// Expands what takes the parameter's place, and says whether that was an `@` list without elements; `None` if the

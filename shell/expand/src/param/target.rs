@@ -1,6 +1,5 @@
 //! Which parameter an expansion means, through indirection and namerefs, and its value.
 
-use crate::value::Attributes;
 use std::borrow::Cow;
 
 use sh_syntax::ast::{Param, ParamName, ParamOp, Subscript};
@@ -11,7 +10,7 @@ use crate::env::Env;
 use crate::error::{Cause, ExpandError};
 use crate::parts::join;
 use crate::subscript::{self, OwnedKey};
-use crate::value::{Str, Value};
+use crate::value::{Attributes, Str, Value};
 
 /// A parameter, ready to be read.
 #[derive(Debug)]

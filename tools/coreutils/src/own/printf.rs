@@ -91,15 +91,8 @@ impl Host for Applet<'_, '_> {
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let args = match args {
-        [first, ..] if first == b"--help" => {
-            let _ = ctx.stdout.write_all(HELP.as_bytes());
-            return Ok(Exit::SUCCESS);
-        }
-        [first, ..] if first == b"--version" => {
-            let text = format!("printf (Wasibox) {}\n", env!("CARGO_PKG_VERSION"));
-            let _ = ctx.stdout.write_all(text.as_bytes());
-            return Ok(Exit::SUCCESS);
-        }
+        [first, ..] if first == b"--help" => return Ok(ctx.print(HELP)),
+        [first, ..] if first == b"--version" => return Ok(ctx.print(&ctx.version())),
         [first, rest @ ..] if first == b"--" => rest,
         all => all,
     };

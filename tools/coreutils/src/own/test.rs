@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use box_applet::condition::{self, Files, Judge, Problem};
 use box_applet::{Ctx, Ended, Exit, Source};
-use box_sys::meta;
+use box_sys::{Stat, meta};
 
 use crate::common::{paths, quote};
 
@@ -31,8 +31,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         if let [only] = args
             && only == b"--help"
         {
-            let _ = std::io::Write::write_all(&mut ctx.stdout, HELP.as_bytes());
-            return Ok(Exit::SUCCESS);
+            return Ok(ctx.print(HELP));
         }
         match args.split_last() {
             Some((last, rest)) if last == b"]" => args = rest,
@@ -68,9 +67,8 @@ impl Judge for Applet<'_, '_> {
             let fd = digits.and_then(|d| if d.is_empty() { Some(0) } else { d.parse().ok() });
             return Ok(!n.negative && is_terminal(self.0, fd));
         }
-        let follow = !matches!(letter, b'h' | b'L');
-        let stat = (!operand.is_empty()).then(|| meta::stat(&self.0.path(operand), follow));
-        Ok(stat.and_then(Result::ok).and_then(|s| condition::file(letter, &s)).unwrap_or(false))
+        let stat = self.stat(operand, !matches!(letter, b'h' | b'L'));
+        Ok(stat.and_then(|s| condition::file(letter, &s)).unwrap_or(false))
     }
 
     fn compare(&mut self, left: &[u8], right: &[u8]) -> Result<Ordering, Problem> {
@@ -85,12 +83,19 @@ impl Judge for Applet<'_, '_> {
     }
 
     fn files(&mut self, operator: Files, left: &[u8], right: &[u8]) -> bool {
-        let (a, b) = (self.0.path(left), self.0.path(right));
         if operator == Files::Same {
-            return !left.is_empty() && !right.is_empty() && paths::same_file(&a, &b);
+            let same = || paths::same_file(&self.0.path(left), &self.0.path(right));
+            return !left.is_empty() && !right.is_empty() && same();
         }
-        let (a, b) = (meta::stat(&a, true).ok(), meta::stat(&b, true).ok());
+        let (a, b) = (self.stat(left, true), self.stat(right, true));
         condition::files(operator, a.as_ref(), b.as_ref())
+    }
+}
+
+impl Applet<'_, '_> {
+    /// A file's status. An empty name is no file.
+    fn stat(&self, name: &[u8], follow: bool) -> Option<Stat> {
+        if name.is_empty() { None } else { meta::stat(&self.0.path(name), follow).ok() }
     }
 }
 
