@@ -10,10 +10,18 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-/// The checkout's root.
+/// Returns the root of the checkout that `cargo xtask` was called in.
+///
+/// `cargo run` names the package's folder at run time. The path known at compile time comes second
+/// because a checkout can be copied or moved together with its target folder: then cargo takes the
+/// program of the old place for built.
 pub fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_path_buf()
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let package = std::env::var_os("CARGO_MANIFEST_DIR")
+            .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+        package.parent().unwrap_or(&package).to_path_buf()
+    });
+    ROOT.clone()
 }
 
 /// Our cache folder: `${XDG_CACHE_HOME:-~/.cache}/wasibox`.

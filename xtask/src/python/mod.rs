@@ -264,7 +264,7 @@ pub fn usual_profile() -> Result<Profile> {
 }
 
 fn recipe() -> Result<PathBuf> {
-    let recipe = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../python-dist"));
+    let recipe = crate::env::root().join("python-dist");
     recipe.canonicalize().with_context(|| recipe.display().to_string())
 }
 

@@ -27,7 +27,7 @@ impl Drop for Temp {
 }
 
 fn recipe() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../python-dist"))
+    crate::env::root().join("python-dist")
 }
 
 fn key(text: &str) -> Key {
