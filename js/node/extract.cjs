@@ -74,6 +74,8 @@ tables.$hashes = crypto.getHashes();
 tables.$ciphers = crypto.getCiphers().map((name) => [name, crypto.getCipherInfo(name)]);
 tables.$httpParser = { ...internalBinding('http_parser').HTTPParser };
 tables.$uvErrors = [...internalBinding('uv').getErrorMap()];
+const http2 = require('http2');
+tables.$http2 = { constants: http2.constants, settings: http2.getDefaultSettings() };
 tables.$versions = { node: process.versions.node, modules: process.versions.modules };
 
 const files = new Map(Object.entries(internalBinding('builtins').natives));

@@ -18,7 +18,7 @@ const pick = (list) => list[random(list.length)];
 
 // They end the process or wait on purpose, or replace what this very program stands on.
 const SKIPPED = new Set(['exit', 'kill', 'setModuleHooks', 'runJobs', 'libraryNames', 'esmLoader', 'typescript', 'bundle', 'tlsWrap',
-                         'poll', 'reap', 'beginClock', 'catchSignals', 'spawn', 'evaluate', 'runModule', 'importModule', 'newGlobal', 'pipe']);
+                         'poll', 'reap', 'beginClock', 'catchSignals', 'spawn', 'evaluate', 'runModule', 'importModule', 'newRealm', 'evaluateIn', 'pipe']);
 // What takes longer the larger a number is, also one in bytes: their numbers are made small.
 const SLOW = /pbkdf2|scrypt|random|hkdf|prime|rsa|modPow/i;
 

@@ -54,7 +54,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("js-curves", &[]),
     ("js-engine", &[]),
     ("js-transform", &[]),
-    ("js", &["box-sys", "js-curves", "js-engine", "js-transform"]),
+    ("js", &["box-sys", "box-text", "js-curves", "js-engine", "js-transform"]),
     ("backtrace", &[]),
     ("wasibox-image", &[]),
     ("wasibox-snapshot", &[]),

@@ -12,8 +12,10 @@ pub mod environment;
 pub mod interrupt;
 pub mod shared;
 pub mod stages;
+pub mod zone;
 
 use rquickjs::{ArrayBuffer, Ctx, Error, Result, String as JsString, TypedArray, Value, qjs};
+use std::cell::RefCell;
 use std::ptr::NonNull;
 
 /// The memory of an `ArrayBuffer` or `Uint8Array`; `None` for anything else and for detached ones.
@@ -184,15 +186,28 @@ fn terminated(source: &str) -> Vec<u8> {
 
 /// Compiles a script of the global scope, and runs it unless `flags` say otherwise.
 fn eval<'js>(ctx: &Ctx<'js>, source: &str, name: &str, flags: u32) -> Result<Value<'js>> {
+    eval_in(ctx, ctx.as_raw(), source, name, flags)
+}
+
+/// Compiles a script of the global scope of `realm`, a context of the same runtime as `ctx` that
+/// has not been freed, and runs it unless `flags` say otherwise.
+fn eval_in<'js>(
+    ctx: &Ctx<'js>,
+    realm: NonNull<qjs::JSContext>,
+    source: &str,
+    name: &str,
+    flags: u32,
+) -> Result<Value<'js>> {
     let text = terminated(source);
     // A name ends at its first zero byte, as it does in messages of others.
     let name = terminated(name);
     let flags = qjs::JS_EVAL_TYPE_GLOBAL | flags;
-    // SAFETY: a live context and two texts that end with zero bytes; the value becomes the caller's.
+    // SAFETY: a live context and two texts that end with zero bytes; the value becomes the caller's. Values
+    // and a pending exception belong to the runtime, which all realms share.
     // JUSTIFICATION: rquickjs refuses texts with zero bytes, and compiles scripts only to run them.
     unsafe {
         let value = qjs::JS_Eval(
-            ctx.as_raw().as_ptr(),
+            realm.as_ptr(),
             text.as_ptr().cast(),
             source.len() as _,
             name.as_ptr().cast(),
@@ -220,19 +235,38 @@ pub fn run_script<'js>(
     eval(ctx, source, name, if strict { qjs::JS_EVAL_FLAG_STRICT } else { 0 })
 }
 
-/// The global object of a new realm, whose built-in objects are its own. The realm lives as long as the
-/// engine.
-pub fn new_global<'js>(ctx: &Ctx<'js>) -> Result<Value<'js>> {
+thread_local! {
+    /// The realms that [`new_realm`] has made, in that order. They are never freed.
+    static REALMS: RefCell<Vec<NonNull<qjs::JSContext>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Makes a realm, whose built-in objects are its own; returns its global object and its number for
+/// [`run_in_realm`]. The realm lives as long as the engine.
+pub fn new_realm<'js>(ctx: &Ctx<'js>) -> Result<(Value<'js>, usize)> {
     let raw = ctx.as_raw().as_ptr();
     // SAFETY: a live runtime; the context is never freed, so that the object's functions stay valid. The object
     // is owned by the value made of it. JUSTIFICATION: rquickjs makes contexts only outside of one.
     unsafe {
-        let realm = qjs::JS_NewContext(qjs::JS_GetRuntime(raw));
-        if realm.is_null() {
-            return Err(Error::Allocation);
-        }
-        Ok(Value::from_raw(ctx.clone(), qjs::JS_GetGlobalObject(realm)))
+        let realm =
+            NonNull::new(qjs::JS_NewContext(qjs::JS_GetRuntime(raw))).ok_or(Error::Allocation)?;
+        let number = REALMS.with_borrow_mut(|realms| {
+            realms.push(realm);
+            realms.len() - 1
+        });
+        Ok((Value::from_raw(ctx.clone(), qjs::JS_GetGlobalObject(realm.as_ptr())), number))
     }
+}
+
+/// Runs a script in the realm of that number; returns its completion value.
+pub fn run_in_realm<'js>(
+    ctx: &Ctx<'js>,
+    realm: usize,
+    source: &str,
+    name: &str,
+) -> Result<Value<'js>> {
+    let realm = REALMS.with_borrow(|realms| realms.get(realm).copied());
+    let realm = realm.ok_or_else(|| Error::new_from_js("number", "realm"))?;
+    eval_in(ctx, realm, source, name, 0)
 }
 
 #[cfg(test)]

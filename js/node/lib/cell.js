@@ -42,24 +42,16 @@ function placeIn({ text, source, pieces }, line, column) {
   return [before.length, before.at(-1).length + 1];
 }
 
-// A frame elsewhere: the engine's objects cannot be changed.
-function moved(site, [line, column]) {
-  const made = { getLineNumber: () => line, getColumnNumber: () => column };
-  for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(site))) {
-    if (name !== 'constructor' && name !== 'toString') made[name] ??= (...args) => site[name](...args);
-  }
-  made.toString = Object.getPrototypeOf(site).toString;
-  return made;
-}
-
 host.placedSites = (sites) => sites.flatMap((site) => {
   const file = site.getFileName();
   const shift = host.firstLines.get(file);
-  if (shift !== undefined && site.getLineNumber() === 1) return [moved(site, [1, Math.max(1, site.getColumnNumber() - shift)])];
+  if (shift !== undefined && site.getLineNumber() === 1) {
+    return [host.movedSite(site, { file, line: 1, column: Math.max(1, site.getColumnNumber() - shift) })];
+  }
   const found = rewritten.get(file);
   if (found === undefined) return [site];
   const place = placeIn(found, site.getLineNumber(), site.getColumnNumber());
-  return place === undefined ? [] : [moved(site, place)];
+  return place === undefined ? [] : [host.movedSite(site, { file, line: place[0], column: place[1] })];
 });
 
 function remember(name, source) {

@@ -24,7 +24,11 @@ const known = new Map();
 const synthetic = new Map();
 let mainURL;
 
+// Returns the URL that specifiers of a module or script of that name are relative to. Code of strings (`eval`,
+// `new Function`) has no place of its own; the engine does not say who made it, so the program's main file stands
+// for its maker.
 function parentOf(base) {
+  if (base === '<eval>' || base === '<input>') base = mainURL ?? host.process.mainModule?.filename;
   if (base === undefined || base === null || base === '') return pathToFileURL(`${process.cwd()}/`).href;
   if (/^[a-z]+:/.test(base)) return base;
   return base.startsWith('/') ? pathToFileURL(base).href : pathToFileURL(`${process.cwd()}/`).href;

@@ -68,8 +68,9 @@ const realms = new WeakMap();
 function makeContext(sandbox) {
   const object = typeof sandbox === 'symbol' ? {} : sandbox;
   object[host.privateSymbols.contextify_context_private_symbol] = object;
-  const global = native.newGlobal();
-  realms.set(object, { global, evaluate: global.eval });
+  const { 0: global, 1: number } = native.newRealm();
+  host.traceErrors(global.Error);
+  realms.set(object, { global, number });
   return object;
 }
 
@@ -88,7 +89,7 @@ function runIn(context, source, filename) {
     }
   });
   try {
-    return realm.evaluate(source);
+    return native.evaluateIn(realm.number, source, filename);
   } finally {
     Reflect.ownKeys(global).forEach((key) => {
       if (before.has(key) && !Object.hasOwn(context, key)) return;
@@ -130,7 +131,8 @@ host.bindings.contextify = () => ({
     }
   },
   containsModuleSyntax,
-  startSigintWatchdog() {},
+  // Interrupts end a process here; there is nothing to start.
+  startSigintWatchdog: () => true,
   stopSigintWatchdog: () => false,
   watchdogHasPendingSigint: () => false,
   measureMemory() {},
@@ -201,6 +203,16 @@ host.bindings.cjs_lexer = () => ({ parse: () => [[], []] });
 
 // --- module_wrap: only what Node's library looks at -----------------------------------------------
 
+// The namespace that `require` gives of a module with a default export: the module's own names and
+// `__esModule`, by which what compilers make of `import` knows it.
+function createRequiredModuleFacade({ url }) {
+  const from = JSON.stringify(url);
+  const text = `export * from ${from}; export { default } from ${from}; export const __esModule = true;`;
+  const { 0: namespace, 1: promise } = native.runModule(`wasibox-facade:${url}`, text);
+  promise.catch(() => {});
+  return namespace;
+}
+
 host.bindings.module_wrap = (table) => {
   // Built-in modules as the ECMAScript loader sees them.
   class ModuleWrap {
@@ -219,7 +231,7 @@ host.bindings.module_wrap = (table) => {
     ModuleWrap,
     setImportModuleDynamicallyCallback() {},
     setInitializeImportMetaObjectCallback() {},
-    createRequiredModuleFacade: (wrap) => wrap,
+    createRequiredModuleFacade,
     throwIfPromiseRejected() {},
   };
 };
@@ -237,6 +249,7 @@ host.replace('internal/wasibox', `exports.BuiltinModule = require('internal/boot
 exports.vm = internalBinding('host').host.vm ?? require('vm');`);
 host.replace('internal/modules/typescript', native.typescript);
 host.replace('wasibox/bundle', native.bundle);
+host.replace('http2', native.http2);
 // Node knows .ts, .mts and .cts; the other two are like the first.
 host.patch('internal/modules/cjs/loader', (text) => text.replace(
   "StringPrototypeEndsWith(filename, '.ts') && tsEnabled", "RegExpPrototypeExec(/\\.(?:tsx?|jsx)$/, filename) !== null && tsEnabled"));

@@ -28,6 +28,12 @@ function environment(values) {
       }
       if (!PLAIN.includes(typeof value) && host.binding('options').getCLIOptionsValues()['--pending-deprecation']) deprecate();
       target[key] = `${value}`;
+      if (key === 'TZ') native.setZone(target.TZ);
+      return true;
+    },
+    deleteProperty(target, key) {
+      delete target[key];
+      if (key === 'TZ') native.setZone();
       return true;
     },
     defineProperty(target, key, descriptor) {
@@ -38,6 +44,7 @@ function environment(values) {
           throw refused("'process.env' only accepts a configurable, writable, and enumerable data descriptor");
         }
         target[key] = `${descriptor.value}`;
+        if (key === 'TZ') native.setZone(target.TZ);
         return true;
       }
       throw refused("'process.env' does not accept an accessor(getter/setter) descriptor");
@@ -84,6 +91,7 @@ host.beginProcess = function(argv, execArgv) {
   const pairs = native.environ();
   for (let i = 0; i < pairs.length; i += 2) values[pairs[i]] = pairs[i + 1];
   process.env = environment(values);
+  native.setZone(values.TZ);
   host.cwd = native.initialCwd();
   host.resetCwd?.();
   process.argv = argv;

@@ -102,7 +102,8 @@ function mapOf(file) {
   return host.sourceMaps.get(file);
 }
 
-// A site of a trace at another place.
+// A site of a trace at another place. Its methods are those of a prototype, as V8 has them: source-map-support
+// copies sites by the names that their prototype has.
 const METHODS = [
   'getThis', 'getTypeName', 'getFunction', 'getFunctionName', 'getMethodName', 'getEvalOrigin', 'isToplevel', 'isEval', 'isNative',
   'isConstructor', 'isAsync', 'isPromiseAll', 'getPromiseIndex', 'getScriptHash', 'getEnclosingLineNumber',
@@ -128,6 +129,8 @@ class MappedSite {
   toString() { return this.#site.toString.call(this); }
 }
 
+host.movedSite = (site, place) => new MappedSite(site, place);
+
 host.mapSites = function(sites) {
   if (!host.begun) return sites;
   return sites.map((site) => {
@@ -142,7 +145,7 @@ host.mapSites = function(sites) {
     if (found === undefined) return site;
     const source = map.sources[found[1]];
     const shown = url && source.startsWith('/') ? host.require('internal/url').pathToFileURL(source).href : source;
-    return new MappedSite(site, { file: shown, line: found[2] + 1, column: found[3] + 1 });
+    return host.movedSite(site, { file: shown, line: found[2] + 1, column: found[3] + 1 });
   });
 };
 

@@ -212,13 +212,24 @@ const site = {
     const file = this.getFileName();
     if (this.isNative() || file === null) return `${name || '<anonymous>'} (native)`;
     const place = `${file}:${this.getLineNumber()}:${this.getColumnNumber()}`;
-    return name && name !== '<eval>' && name !== '<module>' ? `${name} (${place})` : place;
+    return name ? `${name} (${place})` : place;
   },
 };
+// What the engine calls code that is in no function, and functions without a name.
+const NAMELESS = [undefined, '', '<eval>', '<module>', '<anonymous>'];
 function completeSites(sites) {
   if (sites.length === 0) return;
   const proto = Object.getPrototypeOf(sites[0]);
   if (Object.hasOwn(proto, 'getPosition')) return;
+  // Code of a script's or module's own has no function's name in V8.
+  const { getFunctionName } = proto;
+  Object.defineProperty(proto, 'getFunctionName', {
+    __proto__: null, writable: true, configurable: true, enumerable: false,
+    value: { getFunctionName() {
+      const name = getFunctionName.call(this);
+      return NAMELESS.includes(name) ? null : name;
+    } }.getFunctionName,
+  });
   for (const name of Object.keys(site)) {
     Object.defineProperty(proto, name, {
       __proto__: null, value: site[name], writable: true, configurable: true, enumerable: false,
@@ -230,9 +241,6 @@ function completeSites(sites) {
 const debug = native.environ().includes('WASIBOX_JS_PARTS');
 const inner = (s) => !debug && ( (s.getFileName() ?? '').startsWith('host:') || (s.isNative() && (s.getFunctionName() === 'call' || s.getFunctionName() === 'apply')));
 
-// Whether Error.captureStackTrace is at work: the engine then sets `stack` to what is returned.
-let capturing = false;
-
 // V8 leaves out the constructors of an error's own classes.
 function belowConstructors(error, sites) {
   let at = 0;
@@ -243,54 +251,92 @@ function belowConstructors(error, sites) {
   return sites.slice(at);
 }
 
-// The text of a trace; or what the script's own Error.prepareStackTrace makes of it.
-function traceOf(error, sites) {
-  const mapped = host.mapSites(host.placedSites(sites.filter((s) => !inner(s))));
-  const users = Error.prepareStackTrace;
-  if (typeof users === 'function' && users !== prepareStackTrace && users !== host.defaultPrepare) return users(error, mapped);
+// Returns the text of a trace of at most `limit` frames; or what the script's own prepareStackTrace makes of
+// them, which is a property of `Constructor`, the `Error` of the realm that the error was made in.
+function traceOf(error, sites, { Constructor, limit }) {
+  const mapped = host.mapSites(host.placedSites(sites.filter((s) => !inner(s)).slice(0, limit)));
+  // Node's library replaces the trace of an error that it shows itself (in the REPL).
+  const replacements = host.begun ? host.require('internal/errors').overrideStackTrace : undefined;
+  const replace = replacements?.get(error);
+  if (replace !== undefined) {
+    replacements.delete(error);
+    return replace(error, mapped);
+  }
+  // Where a context's own `Error` has none, that of the main one counts.
+  const own = Constructor.prepareStackTrace;
+  const users = typeof own === 'function' ? own : Error.prepareStackTrace;
+  if (typeof users === 'function' && users !== host.defaultPrepare) return users(error, mapped);
   let text = header(error);
   for (let i = 0; i < mapped.length; i++) text += `\n    at ${mapped[i]}`;
   return text;
 }
 
-// The engine asks when an error is made, and again when a `finally` has passed it on: the first trace stays. `stack` is
-// an own property, as V8 has it, and made when it is read first, so that a message that is set later is in it.
-function prepareStackTrace(error, sites) {
-  if (error === null || (typeof error !== 'object' && typeof error !== 'function')) return undefined;
-  completeSites(sites);
-  if (host.rawStack) return sites;
-  if (capturing) return traceOf(error, sites);
-  if (Object.hasOwn(error, 'stack')) return undefined;
-  const settle = (value) => Object.defineProperty(error, 'stack', { value, writable: true, configurable: true, enumerable: false });
-  Object.defineProperty(error, 'stack', {
-    get() {
-      const text = traceOf(error, belowConstructors(error, sites));
-      settle(text);
-      return text;
-    },
-    set(value) {
-      if (this === error) settle(value);
-      else Object.defineProperty(this, 'stack', { value, writable: true, configurable: true, enumerable: true });
-    },
-    configurable: true,
-    enumerable: false,
-  });
-  return undefined;
-}
+// Frames that the engine collects beyond `Error.stackTraceLimit`, because those of this half and constructors are
+// taken out before frames are counted. The engine collects no more than 64.
+const FRAMES_BEYOND = 8;
 
-host.installStackTraces = () => {
-  Error.prepareStackTrace = prepareStackTrace;
-  const callCapture = called(Error.captureStackTrace);
+// Makes errors of one realm have traces as V8's: `Constructor` is that realm's `Error`.
+host.traceErrors = function(Constructor) {
+  const { captureStackTrace: capture } = Constructor;
+  const limitOf = Object.getOwnPropertyDescriptor(Constructor, 'stackTraceLimit').set;
+  const callCapture = called(capture);
+  let limit = 10;
+  // Whether captureStackTrace is at work: the engine then sets `stack` to what is returned.
+  let capturing = false;
+
+  // The engine asks when an error is made, and again when a `finally` has passed it on: the first trace stays.
+  // `stack` is an own property, as V8 has it, and made when it is read first, so that a message that is set later
+  // is in it.
+  function prepareStackTrace(error, sites) {
+    if (error === null || (typeof error !== 'object' && typeof error !== 'function')) return undefined;
+    completeSites(sites);
+    if (host.rawStack) return sites;
+    if (typeof limit !== 'number') return undefined;
+    const within = { Constructor, limit: Math.max(0, limit) };
+    if (capturing) return traceOf(error, sites, within);
+    if (Object.hasOwn(error, 'stack')) return undefined;
+    const settle = (value) => Object.defineProperty(error, 'stack', { value, writable: true, configurable: true, enumerable: false });
+    Object.defineProperty(error, 'stack', {
+      get() {
+        const text = traceOf(error, belowConstructors(error, sites), within);
+        settle(text);
+        return text;
+      },
+      set(value) {
+        if (this === error) settle(value);
+        else Object.defineProperty(this, 'stack', { value, writable: true, configurable: true, enumerable: true });
+      },
+      configurable: true,
+      enumerable: false,
+    });
+    return undefined;
+  }
+
+  // The engine keeps this one; what scripts see and set is a property of its own, which is read for each trace.
+  Constructor.prepareStackTrace = prepareStackTrace;
+  Object.defineProperty(Constructor, 'prepareStackTrace', { value: undefined, writable: true, enumerable: false, configurable: true });
+  Object.defineProperty(Constructor, 'stackTraceLimit', {
+    get: () => limit,
+    set(value) {
+      limit = value;
+      limitOf.call(Constructor, typeof value === 'number' && value > 0 ? value + FRAMES_BEYOND : 0);
+    },
+    enumerable: true,
+    configurable: true,
+  });
+  Constructor.stackTraceLimit = limit;
   const captureStackTrace = function captureStackTrace(target, above) {
     capturing = true;
     try {
-      return arguments.length > 1 ? callCapture(Error, target, above) : callCapture(Error, target);
+      return arguments.length > 1 ? callCapture(Constructor, target, above) : callCapture(Constructor, target);
     } finally {
       capturing = false;
     }
   };
-  Object.defineProperty(Error, 'captureStackTrace', { value: captureStackTrace, writable: true, enumerable: false, configurable: true });
+  Object.defineProperty(Constructor, 'captureStackTrace', { value: captureStackTrace, writable: true, enumerable: false, configurable: true });
 };
+
+host.installStackTraces = () => host.traceErrors(Error);
 
 host.bindings.errors = () => ({
   setPrepareStackTraceCallback: host.setter('prepareStackTrace'),

@@ -43,6 +43,7 @@ const STAND_INS: &[(&str, &str)] = &[
     ("typescript", "typescript"),
     ("bundle", "bundle"),
     ("tlsWrap", "tls_wrap"),
+    ("http2", "http2"),
 ];
 
 /// All of them, made by `build.rs`: each file's name, a zero byte, its text, a zero byte; packed by Zstandard.

@@ -56,6 +56,11 @@ fn language() {
 }
 
 #[test]
+fn traces() {
+    file("traces.js");
+}
+
+#[test]
 fn spoiled() {
     file("spoiled.js");
 }

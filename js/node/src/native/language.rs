@@ -55,9 +55,18 @@ fn check_syntax(ctx: Ctx<'_>, source: Text, name: Text) -> Result<()> {
     js_engine::check_script(&ctx, &source.0, &name.0)
 }
 
-/// Global object and evaluator of a new realm.
-fn new_realm<'js>(ctx: Ctx<'js>) -> Result<Value<'js>> {
-    js_engine::new_global(&ctx)
+/// Makes a realm; returns its global object and its number.
+fn new_realm<'js>(ctx: Ctx<'js>) -> Result<Array<'js>> {
+    let (global, number) = js_engine::new_realm(&ctx)?;
+    let out = Array::new(ctx)?;
+    out.set(0, global)?;
+    out.set(1, number)?;
+    Ok(out)
+}
+
+/// Evaluates a script under a name in a realm; returns its completion value.
+fn evaluate_in<'js>(ctx: Ctx<'js>, realm: usize, source: Text, name: Text) -> Result<Value<'js>> {
+    js_engine::run_in_realm(&ctx, realm, &source.0, &name.0)
 }
 
 /// For hosts of test262, whose tests ask for one.
@@ -89,7 +98,8 @@ pub fn install<'js>(_: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     native.set("classNumber", Func::from(class_number))?;
     native.set("runJobs", Func::from(run_jobs))?;
     native.set("checkSyntax", Func::from(check_syntax))?;
-    native.set("newGlobal", Func::from(new_realm))?;
+    native.set("newRealm", Func::from(new_realm))?;
+    native.set("evaluateIn", Func::from(evaluate_in))?;
     native.set("undetectable", Func::from(undetectable))?;
     native.set("stringsAllowed", Func::from(strings_allowed))?;
     native.set("gc", Func::from(collect))

@@ -4,9 +4,10 @@ use super::{Text, fail, files};
 use box_sys::events;
 use box_sys::net::{self, Wait};
 use box_sys::{Group, Os, Processes, SpawnSpec, WaitStatus, meta, path};
-use rquickjs::function::Func;
+use box_text::time::zone::Zone;
+use rquickjs::function::{Func, Opt};
 use rquickjs::{ArrayBuffer, Ctx, Object, Result};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -200,9 +201,24 @@ fn signals() -> Vec<u8> {
     (1..64).filter(|n| set & events::bit(*n) != 0).collect()
 }
 
+thread_local! {
+    static ZONE: RefCell<Zone> = RefCell::new(Zone::utc());
+}
+
+/// Makes local time that of a value of `TZ`, as POSIX (XBD 8.3) and the zone data base have it; without
+/// one it is UTC.
+fn set_zone(tz: Opt<Option<String>>) {
+    let zone = Zone::from_env(tz.0.flatten().as_deref().map(str::as_bytes), |file| {
+        std::fs::read(file).ok()
+    });
+    ZONE.with_borrow_mut(|z| *z = zone);
+    js_engine::zone::set_offset(|time| ZONE.with_borrow(|zone| zone.at(time).0));
+}
+
 pub fn install<'js>(_: &Ctx<'js>, native: &Object<'js>) -> Result<()> {
     native.set("args", Func::from(args))?;
     native.set("environ", Func::from(environ))?;
+    native.set("setZone", Func::from(set_zone))?;
     native.set("initialCwd", Func::from(initial_cwd))?;
     native.set("hrtime", Func::from(hrtime))?;
     native.set("beginClock", Func::from(begin_clock))?;
