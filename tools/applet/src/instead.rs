@@ -72,16 +72,17 @@ pub const LIST: &[Instead] = &[
         &["python3", "awk"],
         "use python3 or awk",
     ),
+    line(&["nodejs"], &["node"], "use node"),
     line(
-        &["node", "nodejs", "npm", "npx", "yarn", "deno", "bun"],
-        &["python3"],
-        "no JavaScript here; use python3",
+        &["yarn", "pnpm", "bun", "bunx", "deno", "corepack"],
+        &["node", "npm", "npx"],
+        "use npm install, npm run SCRIPT, npx COMMAND or node FILE, which takes TypeScript, too",
     ),
     line(&["python2", "python2.7", "py", "ipython"], &["python3"], "use python3"),
     line(
         &["uv", "pipx", "poetry", "conda"],
         &["python3"],
-        "use python3 -m pip with wheels that are here",
+        "use python3 -m pip install NAME, for packages without native code",
     ),
     line(&["sqlite3", "sqlite"], &["python3"], "use python3 -m sqlite3 FILE 'SQL'"),
     line(
