@@ -28,7 +28,7 @@ list.push({ name: 'the example of the README for pages', run: example });
 async function example() {
   const readme = await (await fetch('/web/README.md')).text();
   const [, code] = /## Sessions that stay\n\n```js\n([^]*?)```/.exec(readme);
-  const here = code.replace("'wasibox-web'", `'${location.origin}/web/index.js'`).replace('/wasibox/', '/web/');
+  const here = code.replace("'wasibox-web'", `'${location.origin}/web/index.js'`).replace("'/wasibox/'", "'/web/'");
   // What it says in a comment must be so.
   const told = here.replace(/await sessions\('work'\); \/\/ (.*)/, "if (String(await sessions('work')) !== String($1)) throw new Error('sessions');");
   if (told === here) throw new Error('the README has another example');

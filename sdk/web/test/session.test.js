@@ -28,7 +28,9 @@ test('the example of the README', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'wasibox-web-'));
   try {
     await symlink(`${dist}/web/image`, join(folder, 'image'));
-    const script = example.replace('wasibox-web', index.href).replace('/wasibox/', `${pathToFileURL(folder)}/`);
+    // Each with its quotes, because the checkout's own path can have these words, too.
+    const names = { "'wasibox-web'": index.href, "'/wasibox/'": `${pathToFileURL(folder)}/` };
+    const script = example.replaceAll(/'wasibox-web'|'\/wasibox\/'/g, (name) => JSON.stringify(names[name]));
     await writeFile(join(folder, 'example.mjs'), script);
     const { stdout, stderr } = await run(process.execPath, [join(folder, 'example.mjs')]);
     assert.deepEqual([stdout, stderr], ['0 2+4\n6\n', '']);

@@ -1,7 +1,7 @@
 //! Running one case under a target.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
@@ -91,13 +91,37 @@ fn command(subject: Subject, work: &Path, meta: &Path, script: &Path) -> Command
         }
     };
     cmd.arg(script).current_dir(work).env_clear();
+    let path = match subject {
+        Subject::Native => APPLETS.display().to_string(),
+        Subject::Oracle | Subject::Wasm => "/usr/bin:/bin".to_owned(),
+    };
     for (k, v) in
-        [("PATH", "/usr/bin:/bin"), ("HOME", "/home/user"), ("LANG", "C.UTF-8"), ("TZ", "UTC")]
+        [("PATH", path.as_str()), ("HOME", "/home/user"), ("LANG", "C.UTF-8"), ("TZ", "UTC")]
     {
         cmd.env(k, v);
     }
     cmd
 }
+
+/// A folder beside the native multicall binary with a link to it for each of its applets, as `/usr/bin` has them in
+/// the image. It is all that a native run finds by PATH: what else this machine has installed changes no result.
+static APPLETS: LazyLock<PathBuf> = LazyLock::new(|| {
+    let program = crate::native_box().canonicalize().expect("native binary");
+    let folder = program.with_file_name("applets");
+    std::fs::create_dir_all(&folder).expect("folder of applets");
+    let list = Command::new(&program).arg("--list").output().expect("list of applets");
+    let list = String::from_utf8(list.stdout).expect("names of applets");
+    for name in list.lines().filter_map(|line| line.split_whitespace().next()) {
+        // A link that is there may be another test's, made at the same time; one to a program that has moved goes.
+        let link = folder.join(name);
+        if std::fs::read_link(&link).ok().as_ref() != Some(&program) {
+            let own = folder.join(format!(".{name}.{}", std::process::id()));
+            std::os::unix::fs::symlink(&program, &own).expect("link to an applet");
+            std::fs::rename(&own, &link).expect("link to an applet");
+        }
+    }
+    folder
+});
 
 /// `None` if what came is what the case expects, else a report.
 pub fn check(subject: Subject, case: &Case, got: &Got) -> Option<String> {

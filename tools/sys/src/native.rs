@@ -1,6 +1,6 @@
 //! POSIX backend: the same tools and shell as host programs, for tests and fast iteration.
 //!
-//! Programs in the applet directories `/bin` and `/usr/bin` whose name is an applet are
+//! Programs in the applet directories `/bin` and `/usr/bin`, and links to this executable, whose name is an applet are
 //! started as this executable under that name; `main` says which names these are
 //! ([`set_applets`] through [`Os::with_applets`]).
 
@@ -47,13 +47,21 @@ fn cstr(p: &Path) -> io::Result<CString> {
     CString::new(path::to_bytes(p)).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))
 }
 
+/// Whether a program with an applet's name is that applet: it lies where the image has applets, or is a link to `own`,
+/// this executable.
+fn is_place_of_applets(program: &Path, own: &Path) -> bool {
+    let dir = program.parent().map(path::to_bytes).unwrap_or_default();
+    matches!(dir, b"/bin" | b"/usr/bin")
+        || std::fs::read_link(program).is_ok_and(|target| target == own)
+}
+
 impl Os {
     fn command(&self, spec: &SpawnSpec<'_>) -> io::Result<Command> {
         let name = spec.program.file_name().map(crate::path::os_bytes).unwrap_or_default();
-        let dir = spec.program.parent().map(path::to_bytes).unwrap_or_default();
+        let own = std::env::current_exe()?;
         let applet =
-            matches!(dir, b"/bin" | b"/usr/bin") && self.is_applet.is_some_and(|is| is(name));
-        let program = if applet { std::env::current_exe()? } else { spec.program.to_path_buf() };
+            self.is_applet.is_some_and(|is| is(name)) && is_place_of_applets(spec.program, &own);
+        let program = if applet { own } else { spec.program.to_path_buf() };
         let mut cmd = Command::new(program);
         let mut argv = spec.argv.iter();
         if let Some(a0) = argv.next() {
