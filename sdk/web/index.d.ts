@@ -234,8 +234,13 @@ export declare class Session {
   read(path: string): Promise<Uint8Array>;
   /** A file's text. */
   readText(path: string, encoding?: string): Promise<string>;
-  /** Makes a file's content this; folders above it are made. A text is written as UTF-8. */
-  write(path: string, data: string | Uint8Array): Promise<void>;
+  /**
+   * Makes a file's content this; folders above it are made. A text is written as UTF-8. With `commit: false` it is
+   * no commit of its own: that of the next call has it.
+   */
+  write(path: string, data: string | Uint8Array, options?: { commit?: boolean }): Promise<void>;
+  /** Whether the shell would run a script, and not ask for another line. Nothing is run, and no commit made. */
+  isComplete(script: string): Promise<boolean>;
   /** Any request about files, in the words of docs/files.md: `{ grep: { pattern: "x" } }`. */
   files(request: Readonly<Record<string, unknown>>): Promise<any>;
   /** What is in a directory, so many levels deep. */

@@ -163,10 +163,18 @@ export class Session {
     return new TextDecoder(encoding).decode(await this.read(path));
   }
 
-  /** Makes a file's content this; folders above it are made. A text is written as UTF-8. */
-  async write(path, data) {
+  /**
+   * Makes a file's content this; folders above it are made. A text is written as UTF-8. With `commit: false` it is
+   * no commit of its own: that of the next call has it.
+   */
+  async write(path, data, { commit = true } = {}) {
     const bytes = bytesOf(data);
-    await this.#turn(() => this.#machine.ask('writeFile', { path, bytes }));
+    await this.#turn(() => this.#machine.ask('writeFile', { path, bytes, commit }));
+  }
+
+  /** Whether the shell would run a script, and not ask for another line. Nothing is run, and no commit made. */
+  isComplete(script) {
+    return this.#turn(() => this.#machine.ask('isComplete', { script }));
   }
 
   /** Any request about files, in the words of docs/files.md: `{ grep: { pattern: "x" } }`. */

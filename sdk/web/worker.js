@@ -491,7 +491,10 @@ const answers = {
   network: ({ network }) => void reply(kernel.exports.wasibox_network(...give(encode(JSON.stringify(network))))),
   responded: ({ number, got }) => kernel.exports.wasibox_responded(number, ...give(encode(JSON.stringify(got)))),
   received: ({ number, bytes }) => kernel.exports.wasibox_received(number, ...give(bytes)),
-  writeFile: ({ path, bytes }) => void reply(kernel.exports.wasibox_write_file(...give(encode(path)), ...give(bytes))),
+  writeFile: ({ path, bytes, commit }) => {
+    reply(kernel.exports.wasibox_write_file(...give(encode(path)), ...give(bytes), commit ? 1 : 0));
+  },
+  isComplete: ({ script }) => kernel.exports.wasibox_is_complete(...give(encode(script))) !== 0,
   readFile: ({ path }) => reply(kernel.exports.wasibox_read_file(...give(encode(path)))),
   past: ({ request }) => JSON.parse(text(reply(kernel.exports.wasibox_past(...give(encode(JSON.stringify(request))))))),
   export({ all }) {

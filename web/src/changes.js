@@ -51,6 +51,7 @@ export class Changes {
     const [head, all] = [await session.head(), await session.history()];
     const list = byId('commits');
     list.replaceChildren(...all.slice(-SHOWN).reverse().map((commit) => this.#commit(commit, head)));
+    byId('redo').disabled = !all.some(({ parent }) => parent === head);
     byId('undo').disabled = all.find(({ number }) => number === head)?.parent == null;
   }
 

@@ -53,18 +53,36 @@ export class Editor {
   #language = new Compartment();
   #theme = new Compartment();
   #view;
+  /** The text as it was opened or saved last. */
+  #saved = '';
 
-  /** @param {{ run: () => unknown, save: () => unknown }} keys what Ctrl+Enter and Ctrl+S do */
-  constructor(parent, { run, save }) {
+  /**
+   * @param {{ run: () => unknown, save: () => unknown, changed: () => unknown }} parts what Ctrl+Enter and Ctrl+S
+   *   do, and what is called when the text has changed
+   */
+  constructor(parent, { run, save, changed }) {
     const key = (name, act) => ({ key: name, run: () => (act(), true) });
     const keys = Prec.highest(keymap.of([key('Mod-Enter', run), key('Mod-s', save)]));
     const label = EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': 'Text of the file' });
-    const extensions = [keys, basicSetup, label, this.#language.of([]), this.#theme.of([])];
+    const watch = EditorView.updateListener.of(({ docChanged }) => {
+      if (docChanged) changed();
+    });
+    const extensions = [watch, keys, basicSetup, label, this.#language.of([]), this.#theme.of([])];
     this.#view = new EditorView({ parent, state: EditorState.create({ extensions }) });
   }
 
   get text() {
     return this.#view.state.doc.toString();
+  }
+
+  /** Whether the text is neither what was opened nor what was saved. */
+  get isChanged() {
+    return this.text !== this.#saved;
+  }
+
+  /** Makes the text as it is that which was saved. */
+  markSaved() {
+    this.#saved = this.text;
   }
 
   /** Edits a file; without a text only its name is another one. */

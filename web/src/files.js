@@ -45,7 +45,10 @@ export class Files {
 
   #take(files) {
     return this.#try(async () => {
-      for (const { name, data } of files) await this.#session().write(this.#at(name), data);
+      // Files that came together are one commit.
+      for (const [n, { name, data }] of files.entries()) {
+        await this.#session().write(this.#at(name), data, { commit: n === files.length - 1 });
+      }
       await this.#changed();
     });
   }

@@ -15,6 +15,8 @@ import { Terminal } from './terminal.js';
 
 const STORE = 'playground';
 const byId = (id) => document.getElementById(id);
+/** The longest draft that is kept, in characters of its JSON. */
+const MAX_DRAFT = 1 << 20;
 const LANGUAGES = { py: 'python', js: 'javascript', mjs: 'javascript' };
 
 class Playground {
@@ -24,7 +26,11 @@ class Playground {
   constructor() {
     const session = () => this.#session;
     const failed = (error) => show(error.message, true);
-    this.editor = new Editor(byId('code'), { run: () => byId('run').click(), save: () => byId('save').click() });
+    this.editor = new Editor(byId('code'), {
+      run: () => byId('run').click(),
+      save: () => byId('save').click(),
+      changed: () => this.#keepDraft(),
+    });
     this.results = new Results(byId('log'));
     this.files = new Files({ session, open: (path) => this.open(path), changed: () => this.refresh(), failed });
     this.history = new Changes({ session, changed: () => this.refresh(), failed });
@@ -42,6 +48,7 @@ class Playground {
   }
 
   #buttons() {
+    this.#on('file', () => this.#keepDraft(), 'input');
     this.#on('run', () => this.run());
     this.#on('save', () => this.save());
     this.#on('stop', () => this.#session.interrupt());
@@ -107,6 +114,7 @@ class Playground {
       const options = { baseUrl: './', store: STORE, name, onProgress, log: (text) => console.error(text) };
       this.#session = await (snapshot ? Session.load(snapshot, options) : Session.create(options));
       localStorage.setItem('session', name);
+      this.#restoreDraft(name);
       await this.#list(name);
       this.files.folder = await this.#session.cwd();
       this.results.clear();
@@ -128,6 +136,7 @@ class Playground {
     if (!confirm(`Delete session ${name} with its files?`)) return;
     await this.#session?.close();
     await remove(STORE, name);
+    localStorage.removeItem(draftKey(name));
     await this.#list();
     await this.begin(this.#names[0] ?? 'session-1');
   }
@@ -152,37 +161,94 @@ class Playground {
 
   async open(path) {
     const data = await this.#session.read(path);
+    let text;
     try {
-      this.editor.set(path, new TextDecoder('utf-8', { fatal: true }).decode(data));
+      text = new TextDecoder('utf-8', { fatal: true }).decode(data);
     } catch {
       return saveAs(path.split('/').pop(), data);
     }
-    byId('file').value = path;
+    if (!this.#mayReplace(path)) return;
+    this.#edit(path, text);
     this.results.preview(path, data);
     this.pane('editor');
   }
 
+  /** Shows a file's text in the editor. */
+  #edit(path, text) {
+    byId('file').value = path;
+    this.editor.set(path, text);
+    this.editor.markSaved();
+    this.#keepDraft();
+  }
+
+  /** Asks before a text that was not saved is replaced in the editor. */
+  #mayReplace(path) {
+    const name = byId('file').value.trim() || 'The text';
+    return !this.editor.isChanged || confirm(`${name} has changes that are not saved. Open ${path} instead of it?`);
+  }
+
+  /** Keeps what is edited in the browser, so that it is there after a reload. */
+  #keepDraft() {
+    const name = localStorage.getItem('session');
+    if (this.#session === null || name === null) return;
+    const { text, isChanged } = this.editor;
+    const draft = JSON.stringify({ path: byId('file').value, text, isChanged });
+    try {
+      if (draft.length <= MAX_DRAFT) localStorage.setItem(draftKey(name), draft);
+      else localStorage.removeItem(draftKey(name));
+    } catch {
+      // The browser has no room for it.
+    }
+  }
+
+  /** Shows what was edited in a session before the page was left. */
+  #restoreDraft(name) {
+    const draft = localStorage.getItem(draftKey(name));
+    if (draft === null) return;
+    const { path, text, isChanged } = JSON.parse(draft);
+    byId('file').value = path;
+    this.editor.set(path, text);
+    if (!isChanged) this.editor.markSaved();
+  }
+
+  /** Opens an example and runs it; the session's files of its names are replaced only if they are the example's. */
   async example({ name, text, files = {} }) {
-    for (const [path, content] of Object.entries(files)) await this.#session.write(path, content);
-    byId('file').value = name;
-    this.editor.set(name, text);
+    if (!this.#mayReplace(name)) return;
+    const given = Object.entries({ ...files, [name]: text });
+    const others = [];
+    for (const [path, content] of given) {
+      if (await this.#session.exists(path) && await this.#session.readText(path) !== content) others.push(path);
+    }
+    if (others.length > 0 && !confirm(`Replace ${others.join(' and ')} by the example's?`)) return;
+    for (const [path, content] of Object.entries(files)) await this.#session.write(path, content, { commit: false });
+    this.#edit(name, text);
     this.pane('editor');
     await this.run();
   }
 
-  async save() {
+  /** Writes what is edited to its file: as a commit, or as a part of the next call's. */
+  async #write({ commit }) {
     const path = byId('file').value.trim();
     if (path === '') throw new Error('The file needs a name');
-    await this.#session.write(path, this.editor.text);
+    await this.#session.write(path, this.editor.text, { commit });
     this.editor.set(path);
+    this.editor.markSaved();
+    this.#keepDraft();
+    return path;
+  }
+
+  async save() {
+    const path = await this.#write({ commit: true });
     await this.refresh();
     show(`${path} is saved`);
   }
 
-  /** Saves what is edited and runs it: Python and JavaScript as cells, all else by the shell. */
+  /**
+   * Saves what is edited and runs it: Python and JavaScript as cells, all else by the shell. Both are one commit,
+   * so that one undo takes both back.
+   */
   async run() {
-    await this.save();
-    const path = byId('file').value.trim();
+    const path = await this.#write({ commit: false });
     const language = LANGUAGES[path.split('.').pop()];
     this.#busy(1);
     try {
@@ -217,6 +283,9 @@ class Playground {
   }
 }
 
+/** Where a session's draft is kept. */
+const draftKey = (session) => `draft:${session}`;
+
 const mega = (n) => (n / 1e6).toFixed(1);
 
 function onProgress({ name, loaded, total }) {
@@ -236,6 +305,7 @@ async function begin() {
   const { name, text } = EXAMPLES[0];
   byId('file').value = name;
   playground.editor.set(name, text);
+  playground.editor.markSaved();
   const shared = fromLink();
   const names = await sessions(STORE);
   const last = localStorage.getItem('session');

@@ -9,7 +9,6 @@ const THEMES = {
   dark: { background: '#1c2124', foreground: '#e6eaec', cursor: '#4ec9a8', selectionBackground: '#37524a', green: '#4ec9a8', red: '#ff9a94' },
 };
 const HOME = '/home/user';
-const NOT_WHOLE = /unexpected (end of file|EOF)/;
 
 /** Input of a command: what is typed, until its end. */
 class Input {
@@ -180,10 +179,7 @@ export class Terminal {
 
   /** Whether more lines must come before it is a command. */
   async #isPart(text) {
-    if (text.endsWith('\\')) return true;
-    if (!/[({'"`]|<<|\b(for|while|until|if|case|select)\b/.test(text)) return false;
-    const { exitCode, stderr } = await this.#session().exec(['sh', '-n', '-c', text], { listFiles: false });
-    return exitCode !== 0 && NOT_WHOLE.test(stderr);
+    return !(await this.#session().isComplete(text));
   }
 
   async #command(text) {

@@ -70,6 +70,42 @@ test('a line of the terminal, input of a command, lines that belong together', a
   await typed('for i in a b; do', '> ');
   await typed('echo "$i$i"; done', 'bb');
   await page.until(`document.getElementById('entries').textContent.includes('answer')`);
+  await page.until(READY);
+  const commits = await page.value(`[...document.querySelectorAll('#commits code')].map((code) => code.textContent)`);
+  assert.deepEqual(commits, ['for i in a b; do', 'cd; read line; echo "<$line>"', 'echo $((6 * 7)) | tee answer; cd /tmp', 'the beginning']);
+  assert.equal(await page.value(`document.getElementById('redo').disabled`), true);
+});
+
+test('an example is one commit, which one undo takes back and one redo makes again', async () => {
+  const names = () => text('#entries');
+  const before = await page.value(`document.querySelectorAll('#commits li').length`);
+  await example('awk and jq: logs');
+  assert.equal(await page.value(`document.querySelectorAll('#commits li').length`), before + 1);
+  assert.match(await names(), /log\.jsonl[^]*logs\.sh/);
+  await click('#undo');
+  await page.until(`!document.getElementById('entries').textContent.includes('logs.sh')`);
+  assert.doesNotMatch(await names(), /log\.jsonl/);
+  await page.until(`!document.getElementById('redo').disabled`);
+  await click('#redo');
+  await page.until(`document.getElementById('entries').textContent.includes('logs.sh') && document.getElementById('redo').disabled`);
+});
+
+test('what is edited is not replaced unasked, and is there after a reload', async () => {
+  await page.value(`window.asked = []; window.confirm = (question) => (asked.push(question), false)`);
+  await page.value(`document.getElementById('file').value = 'draft.sh'; document.querySelector('.cm-content').focus()`);
+  await page.press('a', { code: 'KeyA', number: 65, modifiers: 2 });
+  await page.type('echo drafted');
+  await page.value(`{ const list = document.getElementById('example'); list.value = '0'; list.dispatchEvent(new Event('change')); }`);
+  await page.until('asked.length === 1');
+  assert.match(await page.value('asked[0]'), /^draft\.sh has changes that are not saved/);
+  assert.equal(await text('.cm-content'), 'echo drafted');
+  await page.go(url);
+  await page.until(READY);
+  assert.equal(await text('.cm-content'), 'echo drafted');
+  assert.equal(await page.value(`document.getElementById('file').value`), 'draft.sh');
+  await click('#run');
+  await page.until(`document.querySelectorAll('#log article').length === 1 && ${READY}`);
+  assert.equal(await text('#log article:last-child pre'), 'drafted\n');
 });
 
 test('examples: a table, a picture, a script', async () => {
@@ -87,7 +123,8 @@ test('examples: a table, a picture, a script', async () => {
 });
 
 test('a folder goes into a .zip, and out of one', async () => {
-  await typed('mkdir -p z/deep && echo kept > z/deep/file && cd z && echo in', 'in');
+  // What is waited for stands only in the output.
+  await typed('mkdir -p z/deep && echo kept > z/deep/file && cd z && echo $((6 * 7))', '42');
   await page.value(`playground.files.folder = '/home/user/z'; playground.refresh()`);
   // What a click would hand to the person.
   await page.value(`{ const make = URL.createObjectURL; URL.createObjectURL = (blob) => (window.blob = blob, make.call(URL, blob)); }`);

@@ -71,6 +71,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "wasibox-web",
         &[
             "box-abi",
+            "sh-syntax",
             "wasibox-bridge",
             "wasibox-files",
             "wasibox-image",

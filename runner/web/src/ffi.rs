@@ -463,11 +463,23 @@ fn text(at: *mut u8, len: usize) -> String {
     String::from_utf8_lossy(&taken(at, len)).into_owned()
 }
 
-/// Makes or replaces a file.
+/// Makes or replaces a file; commits it, or leaves it to the commit of the next call.
 #[unsafe(no_mangle)]
-extern "C" fn wasibox_write_file(path: *mut u8, path_len: usize, at: *mut u8, len: usize) -> i64 {
+extern "C" fn wasibox_write_file(
+    path: *mut u8,
+    path_len: usize,
+    at: *mut u8,
+    len: usize,
+    commits: u32,
+) -> i64 {
     let (path, bytes) = (text(path, path_len), taken(at, len));
-    reply(crate::files::write(&path, &bytes).map(|()| Vec::new()))
+    reply(crate::files::write(&path, &bytes, commits != 0).map(|()| Vec::new()))
+}
+
+/// Returns 1 if a shell would run this script, and not ask for another line.
+#[unsafe(no_mangle)]
+extern "C" fn wasibox_is_complete(at: *mut u8, len: usize) -> u32 {
+    sh_syntax::parse::is_complete(&taken(at, len)).into()
 }
 
 /// Reads a file.

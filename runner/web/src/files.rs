@@ -45,8 +45,9 @@ pub fn request(text: &[u8]) -> Result<Vec<u8>, Failure> {
     serde_json::to_vec(&answer).map_err(|e| Failure::new(Kind::Internal, e))
 }
 
-/// Makes a file's bytes these. One of up to 8 MiB is replaced at once, a longer one is written part by part.
-pub fn write(path: &str, bytes: &[u8]) -> Result<(), Failure> {
+/// Makes a file's bytes these. One of up to 8 MiB is replaced at once, a longer one is written part by part. Adds
+/// a commit if `commits`; else the commit of the next call has the change, too.
+pub fn write(path: &str, bytes: &[u8], commits: bool) -> Result<(), Failure> {
     let _bounded = heap::begin();
     let (vfs, cwd) = here()?;
     let is_whole = bytes.len() as u64 <= PART;
@@ -63,7 +64,9 @@ pub fn write(path: &str, bytes: &[u8]) -> Result<(), Failure> {
         let written = apply(vfs, &cwd, &request);
         offset += part.len();
         if offset >= bytes.len() || written.is_err() {
-            history::with(|history| history.keep_files(vfs, summary))?;
+            if commits {
+                history::with(|history| history.keep_files(vfs, summary))?;
+            }
             return Ok(written.map(drop)?);
         }
     }

@@ -127,6 +127,17 @@ export function define(sdk, at, test, native, world) {
     assert.equal(await box.readText('b.txt'), 'from the box\n');
     await assert.rejects(box.read('/nowhere'), { name: 'FileError', code: 'ENOENT' });
     await box.write('new/folder/c.txt', 'c');
+    const { length } = await box.history();
+    await box.write('with-a-call.txt', 'x', { commit: false });
+    assert.deepEqual((await box.history()).length, length);
+    assert.deepEqual(await out('cat with-a-call.txt'), ok('x'));
+    await box.undo();
+    assert.deepEqual(await box.exists('with-a-call.txt'), false);
+    assert.deepEqual((await box.history()).length, length + 1);
+    for (const [script, whole] of [['echo a', true], ['echo "a', false], ['for i in a; do', false], ['cat <<E', false], ['echo )', true]]) {
+      assert.deepEqual(await box.isComplete(script), whole);
+    }
+    assert.deepEqual((await box.history()).length, length + 1);
     assert.deepEqual((await box.list('new', { depth: 2 })).map((e) => [e.path, e.kind]), [['folder', 'directory'], ['folder/c.txt', 'file']]);
     assert.equal(await box.delete('new', { recursive: true }), 3);
     assert.equal(await box.exists('new'), false);

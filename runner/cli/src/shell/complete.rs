@@ -6,7 +6,7 @@ use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
-use sh_syntax::parse::{NoAliases, ParseOptions, Parser};
+use sh_syntax::parse::is_complete;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wasibox::diff::{ImageFiles, list};
@@ -231,24 +231,6 @@ fn word(typed: &str) -> Word<'_> {
     }
 }
 
-/// Whether a shell would run this, and not ask for more. What is wrong is whole: the shell says so.
-pub fn is_complete(text: &[u8]) -> bool {
-    let line = text.strip_suffix(b"\n").unwrap_or(text);
-    if line.iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1 {
-        return false;
-    }
-    let mut parser = Parser::new(text, ParseOptions { extglob: true, ..ParseOptions::default() });
-    loop {
-        match parser.next_command(&NoAliases) {
-            // A here-document that the text's end has ended.
-            Ok(_) if !parser.take_warnings().is_empty() => return false,
-            Ok(Some(_)) => {}
-            Ok(None) => return true,
-            Err(e) => return !e.is_incomplete(),
-        }
-    }
-}
-
 impl Completer for Completions {
     type Candidate = Pair;
 
@@ -265,9 +247,10 @@ impl Completer for Completions {
 
 impl Validator for Completions {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        Ok(match is_complete(context.input().as_bytes()) {
-            true => ValidationResult::Valid(None),
-            false => ValidationResult::Incomplete,
+        Ok(if is_complete(context.input().as_bytes()) {
+            ValidationResult::Valid(None)
+        } else {
+            ValidationResult::Incomplete
         })
     }
 }
@@ -282,36 +265,6 @@ impl Helper for Completions {}
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn commands_are_whole_when_bash_runs_them() {
-        for whole in [
-            "ls",
-            "echo 'a b'",
-            "if true; then echo; fi",
-            "f() { :; }",
-            "cat <<E\nx\nE\n",
-            "echo )",
-            "a \\\\",
-            "",
-        ] {
-            assert!(is_complete(whole.as_bytes()), "{whole}");
-        }
-        for part in [
-            "echo 'a",
-            "if true",
-            "for x in a",
-            "echo $(",
-            "cat <<E\nx",
-            "ls |",
-            "a &&",
-            "f() {",
-            "echo \\",
-            "case x in",
-        ] {
-            assert!(!is_complete(part.as_bytes()), "{part}");
-        }
-    }
 
     #[test]
     fn the_word_at_the_end_is_found() {

@@ -19,8 +19,9 @@ use crate::args::grants::Granted;
 use crate::args::session::ShellArgs;
 use crate::call::{self, Running};
 use crate::{Failure, message, tools};
-use complete::{Completions, is_complete};
+use complete::Completions;
 use lines::{Lines, Read};
+use sh_syntax::parse::is_complete;
 use std::io::{BufRead, IsTerminal};
 use wasibox::{Exec, Input, Limits, Output, Session};
 

@@ -15,6 +15,7 @@
 mod arith_command;
 mod case;
 mod command;
+mod complete;
 mod cond;
 mod coproc;
 mod for_;
@@ -32,6 +33,7 @@ use crate::ast::List;
 use crate::error::{SyntaxError, Warning};
 use crate::lex::{Machine, State};
 
+pub use complete::is_complete;
 pub use runtime::{
     parse_all, parse_arith, parse_array, parse_assignment, parse_dquoted, parse_heredoc_body,
     parse_parameter, parse_subscript, parse_word,
