@@ -296,6 +296,7 @@ function environmentPairs(pairs) {
 // Starts a program; `fds` are numbers of the child and ours in turn.
 function start({ file, args, cwd, envPairs, detached }, fds) {
   const [pairs, env] = environmentPairs(envPairs);
+  if (cwd === '') throw 'ENOENT';
   const where = cwd ? host.require('path').resolve(host.cwd, cwd) : host.cwd;
   const dir = native.tryStat(where, true);
   if (!dir) throw 'ENOENT';

@@ -12,7 +12,7 @@ use super::guest::{Call, Halt, Sys};
 use super::host::Host;
 use super::memory::Memory;
 use super::outcome::Status;
-use super::process::{Charge, Cwd, Membership, Start};
+use super::process::{Charge, Cwd, Membership};
 use super::search::search;
 use super::table::{Child, PROCESS_COST, SpawnError};
 use crate::lock;
@@ -302,7 +302,7 @@ pub fn proc_spawn3<H: Host>(
     let ignored = dispositions(c, changes.signals)?;
     let list = program.search.then_some(program.path);
     let found = search(c, &child.cwd.loc, &name, list)?;
-    let start = Start { program: found.program, argv: found.arguments(argv), env };
+    let start = found.start(&kernel.vfs, argv, env);
     c.mem.u32(out)?;
     let Making { fds, cwd } = child;
     let parent = c.process.pid;
@@ -330,7 +330,7 @@ pub fn proc_exec3<H: Host>(c: &mut Call<'_, H>, program: Program) -> Sys {
     let cwd = lock(&c.process.cwd).loc.clone();
     let list = program.search.then_some(program.path);
     let found = search(c, &cwd, &name, list)?;
-    let start = Start { program: found.program, argv: found.arguments(argv), env };
+    let start = found.start(&c.process.kernel.vfs, argv, env);
     c.process.kernel.count_program()?;
     let closed = lock(&c.process.fds).begin_program();
     drop(closed);

@@ -76,7 +76,7 @@ pub use limits::Limits;
 pub use memory::Memory;
 pub use outcome::{LimitHit, Status};
 pub use process::{Birth, Cpu, Cwd, MAX_HANDLERS, Process, Start};
-pub use search::find_program;
+pub use search::{Found, find_program};
 pub use table::{Child, FIRST_PID, Finish, Kernel, PROCESS_COST, SNAPSHOT_SHARE, SpawnError};
 pub use threads::{LOCALS, Threads, current};
 

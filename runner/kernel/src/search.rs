@@ -5,6 +5,7 @@ use super::border::GuestStr;
 use super::guest::{Call, Halt};
 use super::host::Host;
 use super::memory::Memory;
+use super::process::Start;
 use wasibox_vfs::{Errno, Loc, Program, Vfs};
 
 /// First bytes of a script that are looked at for its interpreter (Linux's BINPRM_BUF_SIZE).
@@ -12,11 +13,16 @@ const SCRIPT_HEAD: usize = 256;
 /// Scripts whose interpreters are scripts.
 const MAX_SCRIPTS: usize = 5;
 
+/// A name of the multicall program, in every image.
+const SHELL: &[u8] = b"/bin/sh";
+
 const DEFAULT_PATH: &[u8] = b"/usr/local/bin:/bin:/usr/bin";
 
 /// A program and what it gets before the caller's arguments.
 pub struct Found {
     pub program: Program,
+    /// The program file's own name, where links led.
+    name: Vec<u8>,
     /// What stands for the first argument if it is a script's.
     before: Option<Vec<Vec<u8>>>,
 }
@@ -27,11 +33,11 @@ impl Found {
         let mut name = name.to_vec();
         let mut before: Option<Vec<Vec<u8>>> = None;
         for _ in 0..MAX_SCRIPTS {
-            let (program, head) = vfs.executable(cwd, &name, SCRIPT_HEAD)?;
-            if let Some(program) = program {
-                return Ok(Found { program, before });
+            let file = vfs.executable(cwd, &name, SCRIPT_HEAD)?;
+            if let Some(program) = file.program {
+                return Ok(Found { program, name: file.name, before });
             }
-            let line = head.strip_prefix(b"#!".as_slice()).ok_or(Errno::NOEXEC)?;
+            let line = file.head.strip_prefix(b"#!".as_slice()).ok_or(Errno::NOEXEC)?;
             let line = line.split(|b| *b == b'\n').next().unwrap_or(&[]).trim_ascii();
             let cut = line.iter().position(|b| b" \t".contains(b)).unwrap_or(line.len());
             let (interpreter, arg) = (&line[..cut], line[cut..].trim_ascii());
@@ -50,27 +56,42 @@ impl Found {
         Err(Errno::LOOP)
     }
 
-    /// The program's arguments.
-    pub fn arguments(self, argv: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-        match self.before {
+    /// Returns what a process begins with: the program, its arguments, and its environment. The multicall program is
+    /// told by a variable which applet it is if `argv[0]` does not say so, because a link has led to it.
+    pub fn start(self, vfs: &Vfs, argv: Vec<Vec<u8>>, mut env: Vec<Vec<u8>>) -> Start {
+        let Found { program, name, before } = self;
+        let argv = match before {
             None => argv,
             Some(before) => before.into_iter().chain(argv.into_iter().skip(1)).collect(),
+        };
+        let called = argv.first().map_or(&[][..], |arg0| base_name(arg0));
+        if called != name && is_multicall(vfs, program) {
+            let variable = [box_abi::PROGRAM_VARIABLE.as_bytes(), b"="].concat();
+            env.retain(|e| !e.starts_with(&variable));
+            env.push([variable, name].concat());
         }
+        Start { program, argv, env }
     }
 }
 
-/// Finds what to run for an executable file: the program and its arguments.
+/// Returns the last part of a program's name, without a login shell's dash.
+fn base_name(arg0: &[u8]) -> &[u8] {
+    let name = arg0.rsplit(|b| *b == b'/').next().unwrap_or_default();
+    name.strip_prefix(b"-").unwrap_or(name)
+}
+
+/// Returns whether a program is the one that has the shell and most tools.
+fn is_multicall(vfs: &Vfs, program: Program) -> bool {
+    let shell = vfs.executable(&Loc::Tree(wasibox_vfs::tree::ROOT), SHELL, SCRIPT_HEAD);
+    shell.is_ok_and(|shell| shell.program == Some(program))
+}
+
+/// Finds what to run for an executable file.
 ///
 /// # Errors
 /// As `execve`: ENOEXEC for anything that is neither a program of the image nor a script.
-pub fn find_program(
-    vfs: &Vfs,
-    cwd: &Loc,
-    name: &[u8],
-    argv: Vec<Vec<u8>>,
-) -> Result<(Program, Vec<Vec<u8>>), Errno> {
-    let found = Found::at(vfs, cwd, name)?;
-    Ok((found.program, found.arguments(argv)))
+pub fn find_program(vfs: &Vfs, cwd: &Loc, name: &[u8]) -> Result<Found, Errno> {
+    Found::at(vfs, cwd, name)
 }
 
 /// Finds what `name` means to a caller in `cwd`; along the list if there is one and the name has
@@ -102,4 +123,63 @@ pub fn search<H: Host>(
         }
     }
     Err(why.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use wasibox_vfs::{BaseFile, BaseKind, Budget, DiskLimits, Protected};
+
+    const ROOT: Loc = Loc::Tree(wasibox_vfs::tree::ROOT);
+
+    fn vfs() -> Vfs {
+        let file = |path: &str, program| {
+            let kind = BaseKind::File {
+                bytes: Arc::new(b"\0asm".to_vec()),
+                program: Some(Program(program)),
+            };
+            BaseFile { path: path.into(), mode: 0o755, time: 5, kind }
+        };
+        let files = [file("/bin/sh", 0), file("/bin/sed", 0), file("/bin/python3", 1)];
+        let vfs = Vfs::new(
+            files,
+            &[],
+            DiskLimits::default(),
+            Budget::new(u64::MAX),
+            &Protected::default(),
+        );
+        vfs.expect("a file system")
+    }
+
+    fn start(vfs: &Vfs, name: &str, arg0: &str) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+        let found = find_program(vfs, &ROOT, name.as_bytes()).expect("a program");
+        let env = vec![b"A=1".to_vec(), b"BOX_PROGRAM=old".to_vec()];
+        let start = found.start(vfs, vec![arg0.into(), b"x".to_vec()], env);
+        (start.argv, start.env)
+    }
+
+    #[test]
+    fn a_link_to_an_applet_says_which_one_it_is() {
+        let vfs = vfs();
+        vfs.symlink(b"sed", &ROOT, b"/bin/gsed").expect("a link");
+        vfs.symlink(b"/bin/sed", &ROOT, b"/bin/ls").expect("a link");
+        vfs.symlink(b"/bin/python3", &ROOT, b"/bin/py").expect("a link");
+        let told = |name: &str| vec![b"A=1".to_vec(), format!("BOX_PROGRAM={name}").into_bytes()];
+        for (name, arg0, env) in [
+            ("/bin/gsed", "./gsed", told("sed")),
+            ("/bin/ls", "ls", told("sed")),
+            ("/bin/sed", "anything", told("sed")),
+            ("/bin/sed", "-sed", told("old")),
+            ("/bin/sed", "/bin/sed", told("old")),
+            // A program that is one only needs no such word.
+            ("/bin/py", "py", told("old")),
+        ] {
+            assert_eq!(
+                start(&vfs, name, arg0),
+                (vec![arg0.into(), b"x".to_vec()], env),
+                "{name} {arg0}"
+            );
+        }
+    }
 }

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use wasibox_image::{Image, ImageError};
 use wasibox_kernel::border::Fd;
-use wasibox_kernel::{Before, Child, Descriptor, Descriptors, OpenFile, SpawnError, Start};
+use wasibox_kernel::{Before, Child, Descriptor, Descriptors, Found, OpenFile, SpawnError, Start};
 use wasibox_vfs::Budget;
 use wasibox_vfs::changes::Mark;
 use wasibox_vfs::{
@@ -320,7 +320,7 @@ impl Sandbox {
     }
 
     /// Finds a command: a name along `PATH` of the environment, or a path.
-    fn find(&self, spec: &RunSpec, cwd: &Loc) -> Result<(Program, Vec<Vec<u8>>), SandboxError> {
+    fn find(&self, spec: &RunSpec, cwd: &Loc) -> Result<Found, SandboxError> {
         let name = spec.argv.first().cloned().unwrap_or_default();
         let shown = String::from_utf8_lossy(&name).into_owned();
         let path = spec.env.iter().find_map(|e| e.strip_prefix(b"PATH=".as_slice()));
@@ -332,7 +332,7 @@ impl Sandbox {
         };
         let mut why = Errno::NOENT;
         for candidate in candidates {
-            match wasibox_kernel::find_program(&self.vfs, cwd, &candidate, spec.argv.clone()) {
+            match wasibox_kernel::find_program(&self.vfs, cwd, &candidate) {
                 Ok(found) => return Ok(found),
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
                 Err(e) => {
@@ -379,7 +379,10 @@ impl Sandbox {
             path: String::from_utf8_lossy(&spec.cwd).into_owned(),
             why,
         })?;
-        let (program, argv) = self.find(&spec, &loc)?;
+        let found = self.find(&spec, &loc)?;
+        let program = found.program;
+        let start = found.start(&self.vfs, spec.argv, spec.env);
+        let argv = start.argv.clone();
         let cannot = |why: Errno| SandboxError::NotExecutable {
             name: String::from_utf8_lossy(&argv[0]).into_owned(),
             why: why.text().into(),
@@ -410,7 +413,6 @@ impl Sandbox {
         if spec.keep {
             kernel.keep();
         }
-        let start = Start { program, argv: argv.clone(), env: spec.env };
         let cwd = wasibox_kernel::Cwd::new(loc, path);
         let spawned = match &mut cell {
             None => {

@@ -78,7 +78,7 @@ pub use service::{Answer, Asker, MAX_MESSAGE, SERVICES, Service, ServiceFile};
 pub use session_state::StateFile;
 pub use setup::{BaseFile, MountSpec};
 pub use stop::{StopGuard, stop_when};
-pub use tree::{Ino, Program, ROOT};
+pub use tree::{Executable, Ino, Program, ROOT};
 pub use view::{Difference, FileView, Seen, Shape};
 pub use walk::Loc;
 

@@ -21,6 +21,17 @@ pub const MAX_NAME: usize = 255;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Program(pub u32);
 
+/// An executable file, as the kernel must know it to run it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Executable {
+    /// Its mark, if it is one of the image's programs.
+    pub program: Option<Program>,
+    /// Its first bytes, for `#!`; none of a program whose bytes were not fetched.
+    pub head: Vec<u8>,
+    /// Its own name in its directory, where links lead.
+    pub name: Vec<u8>,
+}
+
 /// A name in a directory.
 pub type Name = Arc<[u8]>;
 

@@ -11,7 +11,7 @@ use crate::errno::Errno;
 use crate::fifos::join;
 use crate::file::File;
 use crate::host::{self, HostMount};
-use crate::tree::{BRIDGE, DEV_FD, Ino, Inode, Kind, Program, State};
+use crate::tree::{BRIDGE, DEV_FD, Executable, Ino, Inode, Kind, State};
 use crate::walk::{Last, Loc, follow_if};
 use crate::{Vfs, now_ns};
 use box_abi::{Kind as FileKind, Stat};
@@ -434,17 +434,15 @@ impl Vfs {
         Ok(out)
     }
 
-    /// What an executable file is: its program mark, and its first bytes for `#!` unless it is a program whose bytes were
-    /// not fetched.
+    /// Returns what an executable file is.
+    ///
+    /// # Errors
     /// EACCES unless it is a regular file with an execute bit.
-    pub fn executable(
-        &self,
-        base: &Loc,
-        path: &[u8],
-        head: usize,
-    ) -> Result<(Option<Program>, Vec<u8>), Errno> {
+    pub fn executable(&self, base: &Loc, path: &[u8], head: usize) -> Result<Executable, Errno> {
         self.settle(|| {
-            let loc = self.walk(base, path, Last::Follow)?.existing()?;
+            let mut walk = self.walk(base, path, Last::Follow)?;
+            let name = walk.parent.take().map(|(_, name)| name).unwrap_or_default();
+            let loc = walk.existing()?;
             let Some(stat) = self.found_stat(&loc)? else { return Ok(None) };
             if stat.kind != FileKind::File || stat.mode & 0o111 == 0 {
                 return Err(Errno::ACCES);
@@ -457,13 +455,18 @@ impl Vfs {
                         && content.lazy().is_some()
                     {
                         // Its bytes need not be there: whoever runs it has it elsewhere.
-                        return Ok(Some((Some(*program), Vec::new())));
+                        return Ok(Some(Executable {
+                            program: Some(*program),
+                            head: Vec::new(),
+                            name,
+                        }));
                     }
                     self.fetch(*ino, OpenFlags { read: true, ..OpenFlags::default() })?;
                     let node = self.read().tree.get(*ino).cloned();
                     match node.as_deref().map(|n| &n.kind) {
                         Some(Kind::File { content, program }) => {
-                            Ok(Some((*program, content.read_all(head as u64)?)))
+                            let head = content.read_all(head as u64)?;
+                            Ok(Some(Executable { program: *program, head, name }))
                         }
                         Some(_) => Err(Errno::ACCES),
                         None => Ok(None),
@@ -475,7 +478,7 @@ impl Vfs {
                     let mut buf = vec![0; head];
                     let n = host::read_at(&file, &mut buf, 0)?;
                     buf.truncate(n);
-                    Ok(Some((None, buf)))
+                    Ok(Some(Executable { program: None, head: buf, name }))
                 }
                 _ => Err(Errno::ACCES),
             }

@@ -22,7 +22,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-pub use crate::node::{Entries, Ino, Inode, Kind, Name, Program};
+pub use crate::node::{Entries, Executable, Ino, Inode, Kind, Name, Program};
 
 /// The root directory.
 pub const ROOT: Ino = 1;

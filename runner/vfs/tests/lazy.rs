@@ -193,7 +193,7 @@ fn a_program_is_known_before_its_bytes_are() {
     let base = BaseFile { path: b"/bin/x".to_vec(), mode: 0o755, time: 0, kind };
     let v = Vfs::new([base], &[], DiskLimits::default(), unlimited(), &Protected::default());
     let v = v.unwrap();
-    assert_eq!(v.executable(&ROOT_LOC, b"/bin/x", 10), Ok((Some(Program(3)), Vec::new())));
+    assert_eq!(v.executable(&ROOT_LOC, b"/bin/x", 10), Ok(program_file(Some(Program(3)), "x", "")));
     assert_eq!(v.stat(&ROOT_LOC, b"/bin/x", true).unwrap().size, 1000);
     assert_eq!(bytes.ready.load(Ordering::Relaxed), 0);
     assert_eq!(read(&v, "/bin/x"), Err(Errno::IO));

@@ -103,17 +103,17 @@ fn a_program_that_is_written_to_is_none_any_more() {
     let v =
         Vfs::new(files, &[], DiskLimits::default(), unlimited(), &Protected::default()).unwrap();
     let exe = |p: &str| v.executable(&ROOT_LOC, p.as_bytes(), 16);
-    assert_eq!(exe("/bin/ls"), Ok((Some(Program(3)), b"\0asm".to_vec())));
+    assert_eq!(exe("/bin/ls"), Ok(program_file(Some(Program(3)), "ls", "\0asm")));
     v.symlink(b"/bin/ls", &ROOT_LOC, b"/tmp/l").unwrap();
-    assert_eq!(exe("/tmp/l").unwrap().0, Some(Program(3)));
+    assert_eq!(exe("/tmp/l"), Ok(program_file(Some(Program(3)), "ls", "\0asm")), "a link's target");
     v.link(&ROOT_LOC, b"/bin/ls", false, &ROOT_LOC, b"/tmp/h").unwrap();
-    assert_eq!(exe("/tmp/h").unwrap().0, Some(Program(3)));
+    assert_eq!(exe("/tmp/h").unwrap().program, Some(Program(3)));
     assert_eq!(exe("/bin/x.sh"), Err(Errno::ACCES), "not executable");
     v.chmod(&ROOT_LOC, b"/bin/x.sh", 0o755).unwrap();
-    assert_eq!(exe("/bin/x.sh"), Ok((None, b"#!/bin/sh\n".to_vec())));
+    assert_eq!(exe("/bin/x.sh"), Ok(program_file(None, "x.sh", "#!/bin/sh\n")));
     assert_eq!(exe("/bin"), Err(Errno::ACCES));
     open(&v, "/tmp/h", OpenFlags { write: true, ..READ }).unwrap().write(0, false, b"!").unwrap();
-    assert_eq!(exe("/bin/ls"), Ok((None, b"!asm".to_vec())));
+    assert_eq!(exe("/bin/ls"), Ok(program_file(None, "ls", "!asm")));
 }
 
 #[test]

@@ -20,7 +20,7 @@ use wasibox_image::parts::Catalog;
 use wasibox_kernel::border::Fd;
 use wasibox_kernel::parked;
 use wasibox_kernel::{
-    Child, Cwd, Descriptor, Descriptors, Finish, LimitHit, Limits, OpenFile, Start, find_program,
+    Child, Cwd, Descriptor, Descriptors, Finish, Found, LimitHit, Limits, OpenFile, find_program,
     image_files,
 };
 use wasibox_vfs::around::{self, HOME, Place, SESSION_OPTION, Variable};
@@ -381,7 +381,7 @@ fn exit_code(end: &Finish) -> u8 {
 }
 
 /// Finds a command: a name along `PATH`, or a path.
-fn find(vfs: &Vfs, going: &Going, cwd: &Loc) -> Result<(Program, Vec<Vec<u8>>), Failure> {
+fn find(vfs: &Vfs, going: &Going, cwd: &Loc) -> Result<Found, Failure> {
     let name = going.argv.first().cloned().unwrap_or_default();
     let path = going.env.iter().find_map(|e| e.strip_prefix(b"PATH=".as_slice()));
     let candidates: Vec<Vec<u8>> = match (name.contains(&b'/'), path) {
@@ -391,7 +391,7 @@ fn find(vfs: &Vfs, going: &Going, cwd: &Loc) -> Result<(Program, Vec<Vec<u8>>), 
         }
     };
     for candidate in candidates {
-        match find_program(vfs, cwd, &candidate, going.argv.clone()) {
+        match find_program(vfs, cwd, &candidate) {
             Ok(found) => return Ok(found),
             Err(Errno::NOENT | Errno::NOTDIR) => {}
             Err(e) => return Err(cannot_run(&name, e)),
@@ -418,7 +418,8 @@ fn begin(
         let cwd = String::from_utf8_lossy(&going.cwd);
         Failure::new(Kind::Conflict, format!("{cwd}: {}", e.text()))
     })?;
-    let (program, argv) = find(vfs, going, &loc)?;
+    let found = find(vfs, going, &loc)?;
+    let program = found.program;
     let name = going.argv.first().cloned().unwrap_or_default();
     let cannot = |why: Errno| cannot_run(&name, why);
     if let Some(cell) = going.cell.as_mut().filter(|cell| !cell.is_there())
@@ -446,7 +447,7 @@ fn begin(
         Arc::default(),
     );
     let env = std::mem::take(&mut going.env);
-    let start = Start { program, argv, env };
+    let start = found.start(vfs, going.argv.clone(), env);
     let cwd = Cwd::new(loc, cwd);
     *lock(&KERNEL) = Some(kernel.clone());
     let spawned = match &mut going.cell {

@@ -75,6 +75,7 @@ impl Begin {
         let [stdin, stdout, stderr] = self.stdio;
         let mut ctx = Ctx {
             name: String::from_utf8_lossy(&name).into_owned(),
+            applet: "bash",
             arg0: arg0.clone(),
             env: self.env,
             cwd: self.cwd,

@@ -186,6 +186,7 @@ fn ours(table: &'static Table, case: &Case, dir: &Path) -> Outcome {
     let bytes = |(name, value): (&str, &str)| (name.as_bytes().to_vec(), value.as_bytes().to_vec());
     let mut ctx = Ctx {
         name: name.clone(),
+        applet: applet.name,
         arg0: name.clone().into_bytes(),
         env: ENVIRONMENT.map(bytes).into_iter().collect::<Env>(),
         cwd: dir.to_path_buf(),

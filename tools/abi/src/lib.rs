@@ -60,6 +60,10 @@ pub const PIPE_CAPACITY: usize = 65536;
 /// numbers belong to the preopened directories. `/dev/fd/N` of the guest means the descriptor there.
 pub const FD_SHIFT: u32 = 29;
 
+/// Environment variable that tells the multicall program which applet it is where `argv[0]` says something else
+/// (`exec -a`, a link by another name); to be taken out by `main`.
+pub const PROGRAM_VARIABLE: &str = "BOX_PROGRAM";
+
 /// Environment variable that tells a process its file mode creation mask, in octal; without
 /// it the mask is [`DEFAULT_UMASK`]. The host applies it to what the process creates.
 pub const UMASK_VARIABLE: &str = "BOX_UMASK";

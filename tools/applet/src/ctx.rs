@@ -33,6 +33,8 @@ pub type Ended = Result<Exit, Exit>;
 pub struct Ctx<'a> {
     /// The name it was called by, for messages (base name of `argv[0]`).
     pub name: String,
+    /// The applet's name in the table, whatever it is called.
+    pub applet: &'static str,
     /// `argv[0]` as it was given.
     pub arg0: Vec<u8>,
     pub env: Env,
@@ -92,7 +94,7 @@ impl Ctx<'_> {
 
     /// What `--version` prints.
     pub fn version(&self) -> String {
-        format!("{} (Wasibox) {}\n", self.name, env!("CARGO_PKG_VERSION"))
+        crate::version::version_text(self.applet)
     }
 
     /// Prints what was asked for in place of any work (`--help`, `--version`); the status to end with.

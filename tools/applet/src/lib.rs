@@ -22,6 +22,7 @@
 //! | `command` | running another command with redirected streams |
 //! | `instead` | what to say about commands that are not there |
 //! | `condition` | what `test` and `[` evaluate |
+//! | `version` | whose behaviour a tool has: what `--version` prints |
 //! | `inherit` | a file that takes another's place: where it is written, its mode and owner |
 #![forbid(unsafe_code)]
 
@@ -36,6 +37,7 @@ pub mod opts;
 pub mod program;
 mod stream;
 mod table;
+pub mod version;
 
 pub use ctx::{Ctx, Ended, Exit};
 pub use env::Env;

@@ -3,9 +3,11 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use box_applet::version::version_text;
 use box_applet::{Applet, Ctx, Env, Input, Output, Run, Sink, Source};
 use box_sys::{INHERITED_FDS, Processes, enter_cwd, inherited, initial_cwd, path};
 
@@ -17,6 +19,10 @@ pub fn main(applet: &Applet, argv: Vec<OsString>, procs: &dyn Processes) -> u8 {
         Run::Globals(run) => {
             // Only here: the tool asks libc for its directory and reads std's streams.
             let _ = enter_cwd(&initial_cwd());
+            if argv.get(1).is_some_and(|word| word == "--version") {
+                let done = std::io::stdout().write_all(version_text(applet.name).as_bytes());
+                return u8::from(done.is_err());
+            }
             status(run(argv))
         }
         Run::Ctx(_) => {
@@ -55,6 +61,7 @@ pub fn in_ctx(applet: &Applet, start: Start, procs: &dyn Processes) -> u8 {
     let args: Vec<Vec<u8>> = argv.collect();
     let mut ctx = Ctx {
         name: String::from_utf8_lossy(crate::base_name(&arg0)).into_owned(),
+        applet: applet.name,
         arg0,
         env: start.env,
         cwd: start.cwd,

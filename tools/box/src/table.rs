@@ -82,7 +82,7 @@ const fn less(a: &str, b: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use box_applet::instead;
+    use box_applet::{instead, version};
 
     use super::*;
 
@@ -98,6 +98,21 @@ mod tests {
                 assert!(TABLE.is_program(program.as_bytes()), "{}: no {program}", i.text);
                 assert!(i.text.contains(program), "{}: does not name {program}", i.text);
             }
+        }
+    }
+
+    /// The tools that follow no other program's version, and those that say it in their own words.
+    const WITHOUT_VERSION: &[&str] =
+        &["bash", "cal", "curl", "kv", "nc", "replace", "sh", "tool", "wget", "which"];
+
+    #[test]
+    fn every_tool_says_whose_behaviour_it_has() {
+        for tool in version::tools() {
+            assert!(TABLE.find(tool.as_bytes()).is_some(), "{tool} is no tool");
+        }
+        for a in &APPLETS {
+            let says = version::first_line(a.name).is_some();
+            assert_ne!(says, WITHOUT_VERSION.contains(&a.name), "{}", a.name);
         }
     }
 

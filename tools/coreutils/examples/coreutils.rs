@@ -36,6 +36,7 @@ fn main() {
     let sink = |f: Option<_>| f.map_or(Sink::Closed, Sink::File);
     let mut ctx = Ctx {
         name: String::from_utf8_lossy(&name).into_owned(),
+        applet: applet.name,
         arg0: name.to_vec(),
         env: std::env::vars_os()
             .map(|(k, v)| (os_into_bytes(k), os_into_bytes(v)))

@@ -67,7 +67,7 @@ type With = fn(&mut Ctx<'_>, &[Vec<u8>], &mut dyn World) -> Exit;
 
 /// An applet of this crate with a command line; `out` of what is returned stays empty.
 pub(crate) fn applet(
-    name: &str,
+    name: &'static str,
     with: With,
     cwd: &Path,
     mut host: Host,
@@ -79,6 +79,7 @@ pub(crate) fn applet(
     let os = Os::default();
     let mut ctx = Ctx {
         name: name.into(),
+        applet: name,
         arg0: name.as_bytes().to_vec(),
         env: [(b"HOME".to_vec(), cwd.as_os_str().as_encoded_bytes().to_vec())]
             .into_iter()

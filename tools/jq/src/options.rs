@@ -255,7 +255,7 @@ impl Reader<'_> {
             Flag::Args => self.positional = Positional::Strings,
             Flag::JsonArgs => self.positional = Positional::Json,
             Flag::Help => return Err(ctx.print(HELP)),
-            Flag::Version => return Err(ctx.print("jq-1.8.1\n")),
+            Flag::Version => return Err(ctx.print(&ctx.version())),
             Flag::Nothing => {}
             Flag::Indent => {
                 let [columns] = self.parameters(ctx, arg)?;

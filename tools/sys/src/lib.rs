@@ -14,6 +14,7 @@
 //! | `events` | caught signals, interruptible waits, CPU times |
 //! | `net` | connections on the loopback |
 //! | `errno` | error texts as `strerror(3)` gives them |
+//! | `empty_path` | the empty path reaches the kernel as it is, wasm32 only |
 //! | `heap` | where the allocator gets memory from, wasm32 only |
 //! | `path` | byte strings to paths and back, their parts |
 //! | `stdio` | ownership of descriptors 0, 1, 2 and of those inherited from a parent shell |
@@ -25,6 +26,8 @@
 //! - Nothing here reads or changes the process's working directory except [`initial_cwd`]
 //!   and [`enter_cwd`], which only `main` calls.
 
+#[cfg(target_os = "wasi")]
+mod empty_path;
 pub mod errno;
 pub mod events;
 pub mod fake;
@@ -47,12 +50,14 @@ mod backend;
 mod backend;
 
 pub use backend::{Os, enter_cwd, initial_cwd};
-pub use box_abi::{Kind, PIPE_CAPACITY, PIPE_DIR, PROCESSES, Stat, TASK_VARIABLE, UMASK_VARIABLE};
+pub use box_abi::{
+    Kind, PIPE_CAPACITY, PIPE_DIR, PROCESSES, PROGRAM_VARIABLE, Stat, TASK_VARIABLE, UMASK_VARIABLE,
+};
 pub use box_abi::{http, kv, session, tools};
 pub use errno::strerror;
 pub use files::{Entry, Files};
 pub use names::Names;
-pub use process::{Group, PROGRAM_VARIABLE, Pid, Processes, SpawnSpec, WaitStatus, signal};
+pub use process::{Group, Pid, Processes, SpawnSpec, WaitStatus, signal};
 pub use stdio::{INHERITED_FDS, Inherited, ignore_empty_locale_variables, inherited, is_terminal};
 
 /// Bytes of the stack that the engine keeps for a process, as optimised code fills it; `None` where the host does not tell.

@@ -33,9 +33,9 @@ pub fn os_into_bytes(s: OsString) -> Vec<u8> {
     s.into_vec()
 }
 
-/// What stands for an empty path. Linux refuses one with ENOENT; wasi-libc takes it for its own
-/// working directory, which is the root, so that there a name has to be given that nothing has
-/// and, its directory missing, nothing can be given.
+/// What stands for an empty path. Linux and our kernel refuse one with ENOENT, but not every runtime
+/// that preview 1 programs run under (Node's says EINVAL), so that there a name is given that
+/// nothing has and, its directory missing, nothing can be given.
 #[cfg(not(target_os = "wasi"))]
 const NOTHING: &str = "";
 #[cfg(target_os = "wasi")]

@@ -42,12 +42,8 @@ pub enum Group {
     Of(Pid),
 }
 
-/// Environment variable that tells the multicall program which applet it is where `argv[0]` says
-/// something else (`exec -a`); to be taken out by `main`.
-pub const PROGRAM_VARIABLE: &str = "BOX_PROGRAM";
-
 impl SpawnSpec<'_> {
-    /// The value of [`PROGRAM_VARIABLE`] for the child, if it needs one.
+    /// The value of [`PROGRAM_VARIABLE`](crate::PROGRAM_VARIABLE) for the child, if it needs one.
     pub(crate) fn renamed(&self) -> Option<&[u8]> {
         let base = |p: &[u8]| -> usize { p.iter().rposition(|c| *c == b'/').map_or(0, |i| i + 1) };
         let (program, arg0) = (crate::path::to_bytes(self.program), self.argv.first()?.as_slice());

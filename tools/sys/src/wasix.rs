@@ -459,8 +459,11 @@ pub fn enter_cwd(dir: &Path) -> io::Result<()> {
     std::env::set_current_dir(dir)
 }
 
-/// One exchange with the metadata node: the reply after its errno; `None` without a bridge.
+/// One exchange with the metadata node: the reply after its errno; `None` without a bridge. An empty path names nothing.
 fn exchange(request: &MetaRequest<'_>) -> Option<io::Result<Vec<u8>>> {
+    if request.path().is_empty() {
+        return Some(Err(io::Error::from_raw_os_error(libc::ENOENT)));
+    }
     thread_local!(static NODE: RefCell<Option<Option<File>>> = const { RefCell::new(None) });
     NODE.with_borrow_mut(|slot| {
         let node = slot.get_or_insert_with(|| {

@@ -5,7 +5,9 @@ pub mod sessions;
 
 use std::sync::Arc;
 use wasibox_vfs::tree::ROOT;
-use wasibox_vfs::{Budget, DiskLimits, Errno, File, Loc, MountSpec, OpenFlags, Opened, Vfs};
+use wasibox_vfs::{
+    Budget, DiskLimits, Errno, Executable, File, Loc, MountSpec, OpenFlags, Opened, Program, Vfs,
+};
 
 pub const ROOT_LOC: Loc = Loc::Tree(ROOT);
 pub const READ: OpenFlags = OpenFlags {
@@ -21,6 +23,11 @@ pub const READ: OpenFlags = OpenFlags {
 pub const WRITE: OpenFlags = OpenFlags { write: true, create: true, truncate: true, ..READ };
 
 pub use wasibox_vfs::Protected;
+
+/// What `executable` says of a file.
+pub fn program_file(program: Option<Program>, name: &str, head: &str) -> Executable {
+    Executable { program, head: head.into(), name: name.into() }
+}
 
 /// A budget without end.
 pub fn unlimited() -> Arc<Budget> {

@@ -99,6 +99,7 @@ impl Shell<'_> {
         let name = argv[0].rsplit(|c| *c == b'/').next().unwrap_or_default();
         let mut ctx = Ctx {
             name: String::from_utf8_lossy(name).into_owned(),
+            applet: applet.name,
             arg0: argv[0].to_vec(),
             env,
             cwd: self.cwd().to_path_buf(),

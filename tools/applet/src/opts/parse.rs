@@ -100,16 +100,26 @@ impl Parser<'_> {
             return Ok(*exact);
         }
         let shown = String::from_utf8_lossy(name);
+        // The two that every tool has are found by their beginnings, too.
+        let common = ["help", "version"].into_iter().filter(|long| {
+            long.as_bytes().starts_with(name) && self.forms.iter().all(|f| f.long != *long)
+        });
+        let common: Vec<&str> = common.collect();
         match begins.as_slice() {
-            [] if name == b"help" => Err(UsageError::Help),
-            [] if name == b"version" => Err(UsageError::Version),
+            _ if name == b"help" => Err(UsageError::Help),
+            _ if name == b"version" => Err(UsageError::Version),
+            [] if common == ["help"] => Err(UsageError::Help),
+            [] if common == ["version"] => Err(UsageError::Version),
             [] => Err(message(format!("unrecognized option '--{shown}'"))),
             // Spellings of one option (`--color`, `--colour`) are not ambiguous.
-            [first, others @ ..] if others.iter().all(|row| (self.same)(*first, *row)) => {
+            [first, others @ ..]
+                if common.is_empty() && others.iter().all(|row| (self.same)(*first, *row)) =>
+            {
                 Ok(*first)
             }
             several => {
-                let names = several.iter().map(|row| format!("'--{}'", self.forms[*row].long));
+                let longs = several.iter().map(|row| self.forms[*row].long).chain(common);
+                let names = longs.map(|long| format!("'--{long}'"));
                 let list = names.collect::<Vec<_>>().join(" ");
                 Err(message(format!("option '--{shown}' is ambiguous; possibilities: {list}")))
             }
@@ -238,7 +248,10 @@ mod tests {
         assert_eq!(letters(b"n"), Ok(vec![(Lines, required, &b""[..])]));
         assert_eq!(letters(b"qx"), Err(b'x'));
         assert_eq!(SPEC.find_long(b"li"), Ok((Lines, required)));
-        assert_eq!(SPEC.find_long(b"version"), Err(UsageError::Version));
+        for version in [&b"version"[..], b"vers", b"v"] {
+            assert_eq!(SPEC.find_long(version), Err(UsageError::Version));
+        }
+        assert_eq!(SPEC.find_long(b"he"), Err(UsageError::Help));
         assert!(SPEC.find_long(b"nothing").is_err());
     }
 

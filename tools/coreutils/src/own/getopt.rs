@@ -156,7 +156,7 @@ impl Settings {
             // The enhanced getopt answers so, silently.
             b"test" => return Err(Exit(4)),
             b"help" => return Err(ctx.print(HELP)),
-            b"version" => return Err(ctx.print("getopt from util-linux 2.38.1\n")),
+            b"version" => return Err(ctx.print(&ctx.version())),
             flag if self.set(flag) => {}
             _ => return Err(misused(ctx, &[b"unrecognized option '", word, b"'"])),
         }

@@ -29,7 +29,7 @@ Options:
     -d          show offset in decimal instead of hex.
     -s [+][-]seek  start at <seek> bytes abs. (or +: rel.) infile offset.
     -u          use upper case hex letters.
-    -v          show version: \"xxd (Wasibox)\".
+    -v          show the version.
 ";
 
 /// What may be asked for.

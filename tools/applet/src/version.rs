@@ -1,0 +1,181 @@
+//! What `--version` prints: whose behaviour a tool has. Scripts choose their GNU or BSD branch by the first line, so that
+//! it is what the original prints there (`sed --version | grep -q GNU`, `grep --version | head -n 1`).
+
+/// Tools of one package, and the first line of their `--version`, `{}` for the tool's name.
+struct Package {
+    line: &'static str,
+    tools: &'static [&'static str],
+}
+
+const fn package(line: &'static str, tools: &'static [&'static str]) -> Package {
+    Package { line, tools }
+}
+
+/// Versions are those of Debian 12, which the expected values of the tests come from.
+static PACKAGES: &[Package] = &[
+    package(
+        "{} (GNU coreutils) 9.1",
+        &[
+            "[",
+            "arch",
+            "b2sum",
+            "base32",
+            "base64",
+            "basename",
+            "basenc",
+            "cat",
+            "chgrp",
+            "chmod",
+            "chown",
+            "cksum",
+            "comm",
+            "cp",
+            "csplit",
+            "cut",
+            "date",
+            "dd",
+            "df",
+            "dir",
+            "dircolors",
+            "dirname",
+            "du",
+            "echo",
+            "env",
+            "expand",
+            "expr",
+            "factor",
+            "false",
+            "fmt",
+            "fold",
+            "groups",
+            "head",
+            "id",
+            "install",
+            "join",
+            "link",
+            "ln",
+            "logname",
+            "ls",
+            "md5sum",
+            "mkdir",
+            "mkfifo",
+            "mknod",
+            "mktemp",
+            "mv",
+            "nice",
+            "nl",
+            "nohup",
+            "nproc",
+            "numfmt",
+            "od",
+            "paste",
+            "pathchk",
+            "pr",
+            "printenv",
+            "printf",
+            "ptx",
+            "pwd",
+            "readlink",
+            "realpath",
+            "rm",
+            "rmdir",
+            "seq",
+            "sha1sum",
+            "sha224sum",
+            "sha256sum",
+            "sha384sum",
+            "sha512sum",
+            "shred",
+            "shuf",
+            "sleep",
+            "sort",
+            "split",
+            "stat",
+            "stdbuf",
+            "sum",
+            "sync",
+            "tac",
+            "tail",
+            "tee",
+            "test",
+            "timeout",
+            "touch",
+            "tr",
+            "true",
+            "truncate",
+            "tsort",
+            "tty",
+            "uname",
+            "unexpand",
+            "uniq",
+            "unlink",
+            "vdir",
+            "wc",
+            "whoami",
+            "yes",
+        ],
+    ),
+    package("sed (GNU sed) 4.9", &["sed"]),
+    package("grep (GNU grep) 3.8", &["egrep", "fgrep", "grep", "rgrep"]),
+    package("GNU Awk 5.2.1", &["awk", "gawk", "mawk", "nawk"]),
+    package("{} (GNU findutils) 4.9.0", &["find", "xargs"]),
+    package("{} (GNU diffutils) 3.8", &["cmp", "diff", "diff3"]),
+    package("GNU patch 2.7.6", &["patch"]),
+    package("tar (GNU tar) 1.34", &["tar"]),
+    package("gzip 1.12", &["gzip"]),
+    package("{} (gzip) 1.12", &["gunzip", "zcat"]),
+    package(
+        "bzip2, a block-sorting file compressor.  Version 1.0.8",
+        &["bunzip2", "bzcat", "bzip2"],
+    ),
+    package("xz (XZ Utils) 5.4.1", &["unxz", "xz", "xzcat"]),
+    package("Zstandard CLI v1.5.4", &["unzstd", "zstd", "zstdcat"]),
+    package("Zip 3.0", &["zip"]),
+    package("UnZip 6.00", &["unzip"]),
+    package("ZipInfo 3.00", &["zipinfo"]),
+    package("bc 1.07.1", &["bc"]),
+    package("dc (GNU bc 1.07.1) 1.4.1", &["dc"]),
+    package("GNU ed 1.19", &["ed"]),
+    package("jq-1.8.1", &["jq"]),
+    package("envsubst (GNU gettext-runtime) 0.21", &["envsubst"]),
+    package("{} (GNU libc) 2.36", &["getent", "iconv"]),
+    package("GNU strings (GNU Binutils) 2.40", &["strings"]),
+    package("time (GNU Time) 1.9", &["time"]),
+    package(
+        "{} from util-linux 2.38.1",
+        &["column", "flock", "getopt", "hd", "hexdump", "more", "rev", "setsid"],
+    ),
+    package("{} from procps-ng 4.0.2", &["free", "kill", "pgrep", "pkill", "ps", "uptime"]),
+    package("ncurses 6.4", &["clear", "tput"]),
+    package("file-5.44", &["file"]),
+    package("hostname 3.23", &["hostname"]),
+    package("less 590", &["less"]),
+    package("tree v2.1.0", &["tree"]),
+    package("xxd 2022-01-14", &["xxd"]),
+];
+
+/// Returns what `--version` of a tool prints: the version it follows, and what it really is.
+pub fn version_text(tool: &str) -> String {
+    let own = env!("CARGO_PKG_VERSION");
+    match first_line(tool) {
+        // Programs compare the whole of it.
+        Some(line) if matches!(tool, "jq" | "getopt") => format!("{line}\n"),
+        Some(line) => {
+            format!(
+                "{line}\nWasibox {own}: a program of its own that behaves as this version does.\n"
+            )
+        }
+        None => format!("{tool} (Wasibox) {own}\n"),
+    }
+}
+
+/// Returns the first line of the original's `--version`; nothing for a tool that follows no other.
+pub fn first_line(tool: &str) -> Option<String> {
+    let package = PACKAGES.iter().find(|p| p.tools.contains(&tool))?;
+    Some(package.line.replace("{}", tool))
+}
+
+/// Returns the names in the table.
+pub fn tools() -> impl Iterator<Item = &'static str> {
+    PACKAGES.iter().flat_map(|p| p.tools.iter().copied())
+}
