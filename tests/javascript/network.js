@@ -79,3 +79,6 @@ s.listen(0, '127.0.0.1', async () => { const base = `http://127.0.0.1:${s.addres
 const h = new Headers({ A: 'b', 'x-c': 'd' }); h.append('a', 'e'); console.log([...h], h.get('A'), h.has('X-C')); try { h.set('bad name', 'x'); } catch (e) { console.log(e.name); }
 const r = new Request('http://x/y', { method: 'post', body: 'z', headers: { q: '1' } }); console.log(r.method, r.url, r.headers.get('content-type'));
 (async () => { console.log(await r.text(), await Response.json({ a: [1] }).json(), new Response('t', { status: 201 }).status); const f = new FormData(); f.append('a', 'b'); f.append('f', new File(['data'], 'n.txt', { type: 'text/plain' })); const g = await new Response(f).formData(); console.log(g.get('a'), g.get('f').name, await g.get('f').text()); })();
+//# a TLS socket over a stream of the program's own can be made
+const tls = require('tls'); const { PassThrough } = require('stream'); const s = new tls.TLSSocket(new PassThrough());
+console.log(s._handle._parentWrap.constructor.name, s.encrypted); s.on('close', () => console.log('closed')); s.destroy();

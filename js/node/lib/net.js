@@ -69,6 +69,21 @@ for (const kind of ['Any', 'A', 'Aaaa', 'Caa', 'Cname', 'Mx', 'Ns', 'Txt', 'Tlsa
 }
 ChannelWrap.prototype.getHostByAddr = ChannelWrap.prototype.queryA;
 
+// What Node's library makes a stream of the program's own a socket by. TLS over it is not spoken, so nothing is read.
+host.bindings.js_stream = () => ({
+  JSStream: class JSStream {
+    readBuffer() {}
+    emitEOF() {}
+    finishWrite() {}
+    finishShutdown() {}
+    readStart() { return 0; }
+    readStop() { return 0; }
+    ref() {}
+    unref() {}
+    getAsyncId() { return 0; }
+  },
+});
+
 host.bindings.cares_wrap = (table) => ({
   ...table,
   getaddrinfo,

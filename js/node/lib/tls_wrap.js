@@ -4,8 +4,24 @@
 // outside whose requests are https; there are no servers of TLS, and none on the session's loopback can be spoken to.
 
 const net = require('net');
+const JSStreamSocket = require('internal/js_stream_socket');
 const { kEmptyObject } = require('internal/util');
 const { ERR_FEATURE_UNAVAILABLE_ON_PLATFORM } = require('internal/errors').codes;
+
+// Set for connections that are begun at once.
+const kBegins = Symbol('kBegins');
+
+// The handle of a connection over a stream of the program's own (a proxy's tunnel, say), over which nobody speaks TLS.
+// Packages look for the class of `_parentWrap` as they are loaded.
+class StreamHandle {
+  constructor(wrap) { this._parentWrap = wrap; }
+  close(callback) { if (callback) process.nextTick(callback); }
+  readStart() { return 0; }
+  readStop() { return 0; }
+  ref() {}
+  unref() {}
+  getAsyncId() { return 0; }
+}
 
 class TLSSocket extends net.Socket {
   encrypted = true;
@@ -16,10 +32,14 @@ class TLSSocket extends net.Socket {
 
   constructor(socket, options = kEmptyObject) {
     if (options.isServer) throw new ERR_FEATURE_UNAVAILABLE_ON_PLATFORM('a server of TLS');
-    super({ ...options, handle: socket?._handle ?? options.handle });
+    const isStream = socket && !(socket instanceof net.Socket);
+    if (isStream) socket = new JSStreamSocket(socket);
+    super({ ...options, handle: isStream ? new StreamHandle(socket) : socket?._handle ?? options.handle });
     this.servername = options.servername;
     this._tlsOptions = options;
     if (socket) this._parent = socket;
+    // Such a connection fails when it is begun, by `connect`.
+    if (isStream && !options[kBegins]) return;
     if (socket && !socket.connecting) process.nextTick(() => this.#secure());
     else (socket ?? this).once('connect', () => this.#secure());
     this.prependListener('end', this.#ended);
@@ -84,7 +104,9 @@ function connect(...args) {
     hasWarned = true;
     process.emitWarning("the sandbox's host speaks TLS, and verifies certificates whatever rejectUnauthorized says");
   }
-  const socket = new TLSSocket(options.socket, { ...options, servername: options.servername || options.host });
+  const socket = new TLSSocket(options.socket, {
+    ...options, servername: options.servername || options.host, [kBegins]: true,
+  });
   if (callback) socket.once('secureConnect', callback);
   if (!options.socket) {
     if (options.timeout) socket.setTimeout(options.timeout);

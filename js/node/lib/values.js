@@ -210,7 +210,10 @@ const site = {
     // V8 tells the kind of receiver, which the engine does not know; of this one there is only one.
     const name = plain === 'processTicksAndRejections' ? `process.${plain}` : plain;
     const file = this.getFileName();
-    if (this.isNative() || file === null) return `${name || '<anonymous>'} (native)`;
+    // V8 has functions of the language without a place, constructors by `new`.
+    if (this.isNative() || file === null) {
+      return `${/^[A-Z]/.test(name) ? 'new ' : ''}${name || '<anonymous>'} (<anonymous>)`;
+    }
     const place = `${file}:${this.getLineNumber()}:${this.getColumnNumber()}`;
     return name ? `${name} (${place})` : place;
   },
