@@ -2,6 +2,7 @@
 //! may stand, what every applet must have, and that ARCHITECTURE.md tells where things are.
 
 mod architecture;
+mod documents;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -151,6 +152,7 @@ pub fn run() -> Result<ExitCode> {
     portable(&mut breaches)?;
     cases(&env::root().join("tests/cases"), &mut breaches)?;
     architecture::check(&crates, &mut breaches)?;
+    documents::check(&mut breaches)?;
     for b in &breaches {
         eprintln!("tidy: {b}");
     }

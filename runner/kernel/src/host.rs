@@ -64,7 +64,7 @@ pub trait Host: Sized + Send + Sync + 'static {
     /// Notes where such variables lie: addresses and lengths, all of them in the memory.
     fn locals(mem: &mut Self::Memory<'_>, places: &[(u32, usize)]) -> Result<Self::Locals, Errno>;
 
-    /// Appends the variables' bytes to nothing. The caller's thread is alone with the memory.
+    /// Appends the bytes of the thread's variables to `to`. The caller's thread is alone with the memory.
     fn save(locals: &Self::Locals, to: &mut Vec<u8>);
 
     /// Puts them back; zeros where there is nothing. The caller's thread is alone with the memory.

@@ -18,7 +18,7 @@
 //! An [`Engine`] is an image and what all its sessions share. A [`Session`] is data: files, what its shell
 //! knows, interpreters that stay, and the history of all that, in memory or in a store ([`Engine::store`]). While
 //! it is used it has a process of its own behind a second wall, or threads ([`Isolation`]). Every
-//! entrance (this crate, the command line, later MCP and HTTP) comes down to one [`Exec`] or one request about
+//! entrance (this crate, the command line, MCP, HTTP) comes down to one [`Exec`] or one request about
 //! files ([`files::Request`]) on a session; calls of one session come one after another.
 //!
 //! [`Sandbox::builder`] makes one session and an engine for it. With the feature `tokio`, `wasibox::tokio` has sessions

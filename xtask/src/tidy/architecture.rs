@@ -78,12 +78,12 @@ fn is_path(word: &str) -> bool {
     plain && (ends.iter().any(|e| word.ends_with(e)) || word.contains('/') && word.contains('.'))
 }
 
-fn is_name(word: &str) -> bool {
+pub(super) fn is_name(word: &str) -> bool {
     word.chars().all(|c| c.is_alphanumeric() || c == '_') && word.starts_with(char::is_uppercase)
 }
 
-/// Whether there is a file of that name, or one for each choice in braces.
-fn exists(root: &Path, path: &str) -> bool {
+/// Whether there is a file of that name, or one for each choice in braces; `NAME` and `*` stand for anything.
+pub(super) fn exists(root: &Path, path: &str) -> bool {
     if let Some((before, rest)) = path.split_once('{')
         && let Some((choices, after)) = rest.split_once('}')
     {

@@ -1,0 +1,107 @@
+//! Paths of the checkout that the documents name exist, and names in parentheses behind a file stand in it:
+//! `docs/*.md` and the READMEs, as ARCHITECTURE.md by [`super::architecture`].
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::architecture::{exists, is_name};
+use crate::env;
+use crate::key::sorted;
+
+/// Folders with READMEs besides the checkout's own.
+const READMES: &[&str] = &["python-dist", "sdk/web", "tests/escape"];
+
+/// Folders of the checkout that are made by building, so that a clean one does not have them.
+const BUILT: &[&str] = &["dist", "target"];
+
+/// Adds every breach of the documents to `out`.
+///
+/// # Errors
+/// A document that cannot be read.
+pub fn check(out: &mut Vec<String>) -> Result<()> {
+    let root = env::root();
+    let mut files: Vec<PathBuf> = vec!["README.md".into()];
+    files.extend(READMES.iter().map(|folder| Path::new(folder).join("README.md")));
+    for name in sorted(&root.join("docs"))? {
+        if name.ends_with(".md") {
+            files.push(Path::new("docs").join(name));
+        }
+    }
+    let folders: Vec<String> =
+        sorted(&root)?.into_iter().filter(|name| root.join(name).is_dir()).collect();
+    for file in files {
+        let text = String::from_utf8_lossy(&env::read(&root.join(&file))?).into_owned();
+        for (line, wrong) in wrong_paths(&root, &folders, &text) {
+            out.push(format!("{}:{line}: {wrong}", file.display()));
+        }
+    }
+    Ok(())
+}
+
+/// Returns what a document names and what is not there, with the number of its line. Blocks of code are not read,
+/// because their paths are those of a guest or of a reader's own folder.
+fn wrong_paths(root: &Path, folders: &[String], text: &str) -> Vec<(usize, String)> {
+    let mut out = Vec::new();
+    let mut is_code = false;
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        }
+        if is_code {
+            continue;
+        }
+        let mut last = None;
+        let mut pieces = line.split('`');
+        while let (Some(between), Some(word)) = (pieces.next(), pieces.next()) {
+            if is_of_checkout(folders, word) {
+                if exists(root, word) {
+                    last = Some(root.join(word)).filter(|path| path.is_file());
+                } else {
+                    out.push((number, format!("there is no {word}")));
+                }
+            } else if let Some(path) = last.as_ref().filter(|_| between == " (" && is_name(word))
+                && !std::fs::read_to_string(path).unwrap_or_default().contains(word)
+            {
+                out.push((number, format!("{} does not name {word}", path.display())));
+            }
+        }
+    }
+    out
+}
+
+/// Whether a word is a path that begins with a folder of the checkout.
+fn is_of_checkout(folders: &[String], word: &str) -> bool {
+    let Some((first, rest)) = word.split_once('/') else { return false };
+    let is_plain = !word.contains([' ', '$', '<', '=', ':', '(']);
+    is_plain && !rest.is_empty() && !BUILT.contains(&first) && folders.iter().any(|f| f == first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(text: &str) -> Vec<(usize, String)> {
+        wrong_paths(&env::root(), &["xtask".into(), "docs".into()], text)
+    }
+
+    #[test]
+    fn paths_of_the_checkout_are_looked_up() {
+        let none: Vec<(usize, String)> = Vec::new();
+        assert_eq!(wrong("`xtask/src/tidy.rs`, `xtask/src/{env,key}.rs`, `docs/*.md`"), none);
+        assert_eq!(wrong("a\n`xtask/no.rs`"), [(2, "there is no xtask/no.rs".to_string())]);
+        assert_eq!(wrong("`xtask/src/env.rs` (`Package`)"), none);
+        let found = wrong("`xtask/src/env.rs` (`Nowhere`)");
+        assert!(
+            found.len() == 1 && found[0].1.ends_with("env.rs does not name Nowhere"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn other_paths_and_code_are_passed_over() {
+        let none: Vec<(usize, String)> = Vec::new();
+        assert_eq!(wrong("`/usr/no` `src/no.rs` `dist/no` `xtask/src $no`"), none);
+        assert_eq!(wrong("```sh\ncat `xtask/no.rs`\n```"), none);
+    }
+}
