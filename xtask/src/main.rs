@@ -15,6 +15,7 @@ mod javascript;
 mod js;
 mod kept;
 mod key;
+mod matrix;
 mod metrics;
 mod node_suite;
 mod platforms;
@@ -64,6 +65,11 @@ const TASKS: &[(&str, &str, &str)] = &[
         "fuzz",
         "[TARGET] [--seconds N] [--seed N]",
         "run a fuzzer: shell (against bash), parser, ...",
+    ),
+    (
+        "matrix",
+        "",
+        "record what bash prints for each construct in each place, as tests/cases/shell/places.toml",
     ),
     (
         "escape",
@@ -129,6 +135,7 @@ fn main() -> ExitCode {
         "conformance" => conformance::run(&rest),
         "bench" => bench::run(&rest),
         "fuzz" => fuzz::run(&rest),
+        "matrix" => matrix::run(&rest),
         "escape" => escape::run(&rest),
         "python" => dist::python_only(&rest),
         "python-suite" => suite::run(&rest),

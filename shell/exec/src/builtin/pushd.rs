@@ -22,6 +22,10 @@ pub(super) fn run(shell: &mut Shell<'_>, call: &Call<'_>) -> Flow {
         }
         args = &args[1..];
     }
+    if args.len() > 1 {
+        shell.builtin_error(call.name(), &[b"too many arguments"]);
+        return Ok(1);
+    }
     let done = match args.first() {
         None => exchange(shell, call, stay),
         Some(a) => {

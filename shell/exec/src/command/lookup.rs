@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use box_applet::program::{self, Program};
 use box_sys::{path, strerror};
+use sh_syntax::ast::Assignment;
 
 use crate::Shell;
 use crate::builtin::{self, Builtin};
@@ -112,6 +113,21 @@ impl Shell<'_> {
             return Found::Builtin(b);
         }
         self.find_program(name)
+    }
+
+    /// Looks a program up once more where the assignments before it, which have been made, set `PATH`: it is looked for
+    /// in the new value (POSIX, Shell Command Language, 2.9.1.4).
+    pub(crate) fn find_again(
+        &mut self,
+        found: Found,
+        name: &[u8],
+        assignments: &[Assignment],
+    ) -> Found {
+        let is_program = matches!(found, Found::Program(_) | Found::Nothing(_));
+        if is_program && assignments.iter().any(|a| a.name.as_ref() == b"PATH") {
+            return self.find_program(name);
+        }
+        found
     }
 
     /// The enabled builtin of this name.

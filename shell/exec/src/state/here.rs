@@ -96,7 +96,8 @@ pub(crate) struct Here {
     pub running: TrapSet,
     /// The command about to run is all that this subshell consists of.
     pub alone: bool,
-    /// The simple command that comes next is all that this process is for: nobody needs what its redirections replace.
+    /// The simple command that comes next is all that this process is for. Every context that is entered on the way to
+    /// a command unsets it, and the command takes it as it begins.
     #[serde(skip)]
     pub is_all_of_process: bool,
 }
@@ -105,6 +106,11 @@ impl Here {
     /// What it comes to within that context.
     #[must_use]
     pub fn within(self, context: Context) -> Here {
+        let here = Here { is_all_of_process: false, ..self };
+        here.of_context(context)
+    }
+
+    fn of_context(self, context: Context) -> Here {
         match context {
             Context::Condition => Here { condition: true, ..self },
             Context::Loop => Here { loops: self.loops + 1, ..self },

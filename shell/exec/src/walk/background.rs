@@ -180,6 +180,7 @@ impl Shell<'_> {
         }
         self.state.vars.push_scope(ScopeKind::Temporary);
         self.begin_program(&words, s)?;
+        let found = self.find_again(found, &words.argv[0], &s.assignments);
         match self.redirect_unscoped(c, true) {
             Ok(_) => {}
             Err(Some(u)) => return Err(u),

@@ -92,15 +92,11 @@ impl Shell<'_> {
         let level = self.state.vars.level();
         let old = self.state.vars.get(name).cloned();
         let v = self.state.vars.declare(name, level);
-        if let Some(old) = old {
-            if append {
-                // The sum is made as the variable has it; the copy has no attributes.
-                v.attrs |= old.attrs & Attributes::CONVERTING;
-                v.slot = old.text().map_or(Slot::Unset, Slot::Scalar);
-            }
-            if let Slot::Dynamic(_) = old.slot {
-                v.slot = old.slot;
-            }
+        // Where the shell computes the variable (`RANDOM`), the command sees what it was given all the same.
+        if let Some(old) = old.filter(|_| append) {
+            // The sum is made as the variable has it; the copy has no attributes.
+            v.attrs |= old.attrs & Attributes::CONVERTING;
+            v.slot = old.text().map_or(Slot::Unset, Slot::Scalar);
         }
         v.attrs |= Attributes::EXPORT;
         v.temporary = Some(Temporary::default());

@@ -44,6 +44,8 @@ impl Shell<'_> {
             loop {
                 s.loop_tick()?;
                 let condition = s.ignoring_errexit(|s| s.list(&w.condition));
+                // `continue` there begins the next round, without the body; an `until` ends by its status 0, as in bash.
+                let skips_body = matches!(condition, Err(Unwind::Continue(n)) if n <= 1);
                 let mut value = 0;
                 if let ControlFlow::Break(r) = s.round(condition, &mut value) {
                     // What `break` there leaves is that of the last round.
@@ -51,6 +53,9 @@ impl Shell<'_> {
                 }
                 if (value == 0) == w.until {
                     return Ok(status);
+                }
+                if skips_body {
+                    continue;
                 }
                 let body = s.list(&w.body);
                 if let ControlFlow::Break(r) = s.round(body, &mut status) {

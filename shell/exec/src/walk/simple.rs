@@ -34,6 +34,8 @@ pub struct Operand<'c> {
 pub struct Words<'c> {
     pub argv: Vec<Str>,
     pub operands: Vec<Operand<'c>>,
+    /// The command is all that this process is for: nobody needs what its redirections replace.
+    pub is_all_of_process: bool,
 }
 
 /// `set -k`: assignments behind the command's name are for its environment, too.
@@ -86,6 +88,9 @@ fn keyword(word: &Word, line: u32) -> Option<Assignment> {
 
 impl Shell<'_> {
     pub(crate) fn simple(&mut self, s: &SimpleCommand, c: &Command) -> Flow {
+        // Taken before anything else can run, because it is said of this command alone: a trap's action, a
+        // substitution and the body of a function have commands behind them.
+        let is_all_of_process = std::mem::take(&mut self.state.here.is_all_of_process);
         self.tick()?;
         if self.state.options.has(SetOpt::NoExec) && !self.state.options.is_interactive() {
             return Ok(0);
@@ -108,17 +113,18 @@ impl Shell<'_> {
             if s.words.is_empty() {
                 return shell.assignments_only(s, c);
             }
-            let words = shell.expand_words(s)?;
-            match words.argv.is_empty() {
-                true => shell.assignments_only(s, c),
-                false => shell.dispatch(&words, s, c),
+            let words = Words { is_all_of_process, ..shell.expand_words(s)? };
+            if words.argv.is_empty() {
+                shell.assignments_only(s, c)
+            } else {
+                shell.dispatch(&words, s, c)
             }
         })
     }
 
     /// Expands the words, keeping assignment operands apart.
     pub(crate) fn expand_words<'c>(&mut self, s: &'c SimpleCommand) -> Result<Words<'c>, Unwind> {
-        let mut out = Words { argv: Vec::with_capacity(s.words.len()), operands: Vec::new() };
+        let mut out = Words { argv: Vec::with_capacity(s.words.len()), ..Words::default() };
         let mut late = Late::default();
         for w in &s.words {
             let r = match w {
@@ -237,7 +243,7 @@ impl Shell<'_> {
         if argv[0].starts_with(b"%") {
             return self.job_command(words);
         }
-        let found = self.find_command(&argv[0]);
+        let mut found = self.find_command(&argv[0]);
         let special = matches!(&found, Found::Builtin(b) if b.special);
         let posix = self.state.options.has(SetOpt::Posix);
         let scoped = !s.assignments.is_empty();
@@ -249,6 +255,7 @@ impl Shell<'_> {
                 self.pop_scope();
                 return Err(u);
             }
+            found = self.find_again(found, &argv[0], &s.assignments);
         }
         self.trace_behind(argv, scoped);
         let r = match &found {
@@ -287,7 +294,7 @@ impl Shell<'_> {
     fn job_command(&mut self, words: &Words<'_>) -> Flow {
         let mut argv = vec![Rc::new(b"fg".to_vec())];
         argv.extend(words.argv.iter().cloned());
-        let words = Words { argv, operands: Vec::new() };
+        let words = Words { argv, ..Words::default() };
         let found = self.find_command(b"fg");
         if self.tracing() {
             self.trace_command(&words.argv[1..]);
@@ -311,8 +318,7 @@ impl Shell<'_> {
         }
         let redirected = self.redirect_found(found, c, scoped);
         let saved = match redirected {
-            // Nobody else in this process uses what was there before.
-            Ok(saved) if std::mem::take(&mut self.state.here.is_all_of_process) => {
+            Ok(saved) if words.is_all_of_process => {
                 self.forget_saved(saved);
                 Vec::new()
             }

@@ -393,6 +393,15 @@ impl Machine<'_, '_> {
         if !quoted {
             self.alias.next = false;
         }
+        // `{name[subscript]}>` with an expansion or quotes in the subscript.
+        if let Lexeme::Word(w) = &lexeme
+            && matches!(self.peek(), Some(b'<' | b'>'))
+            && let Some(inside) = w.raw.strip_prefix(b"{").and_then(|r| r.strip_suffix(b"}"))
+            && let Some((name, subscript)) = self.io_var(inside)
+        {
+            let lexeme = Lexeme::Var(name, subscript.map(Box::new));
+            return Ok(Some(Token { kind: Tk::IoVar, start, end, line, lexeme }));
+        }
         // A word put together over a line continuation may still be reserved or an alias.
         if let Lexeme::Word(w) = &lexeme
             && let Some(text) = w.as_literal()

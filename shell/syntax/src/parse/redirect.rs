@@ -6,10 +6,10 @@ use crate::lex::token::{Ctx, Lexeme, Tk};
 use crate::lex::{Machine, Res};
 
 impl Machine<'_, '_> {
-    /// The redirections after a compound command. An assignment right behind it is an error,
-    /// but is read as one.
+    /// Reads the redirections after a compound command. A word right behind its last token is read as at the
+    /// beginning of a command: an alias is expanded, as in bash, and an assignment is an error as such.
     pub fn redirects(&mut self, out: &mut Vec<Redirect>) -> Res<()> {
-        self.next_kind(Ctx::RESERVED.with(Ctx::ASSIGN))?;
+        self.next_kind(Ctx::COMMAND)?;
         while is_redirect(self.next_kind(Ctx::RESERVED)?) {
             self.redirect(out)?;
         }
