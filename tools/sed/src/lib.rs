@@ -108,6 +108,7 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         posix: parsed.has(Flag::Posix),
         sandbox: parsed.has(Flag::Sandbox),
         utf8,
+        null_data: parsed.has(Flag::NullData),
     };
     let script = match parse::parse(&text, dialect) {
         Ok(s) => s,

@@ -85,6 +85,7 @@ pub struct Machine<'c, 'a> {
     /// Whether the range has begun before.
     started: Vec<bool>,
     last_regex: Option<Rc<Regex>>,
+    /// Whether `s` has replaced something since a line was read or `t` asked.
     substituted: bool,
     queue: Vec<Queued>,
     /// Files of `R`.
@@ -255,10 +256,10 @@ impl<'c, 'a> Machine<'c, 'a> {
                     std::mem::swap(&mut self.hold_newline, &mut self.newline);
                 }
                 Action::Append(_) => self.queue.push(Queued::Text(pc - 1)),
-                Action::Insert(text) => self.write_out(text)?,
+                Action::Insert(text) => self.write_text(text)?,
                 Action::Change(text) => {
                     if self.range_ended(command) {
-                        self.write_out(text)?;
+                        self.write_text(text)?;
                     }
                     return Ok(Flow::Next(false));
                 }
@@ -278,19 +279,19 @@ impl<'c, 'a> Machine<'c, 'a> {
                 }
                 Action::LineNumber => {
                     let text = format!("{}\n", self.input.line);
-                    self.write_out(text.as_bytes())?;
+                    self.write_text(text.as_bytes())?;
                 }
                 Action::FileName => {
                     let mut name = self.input.name.clone();
                     name.push(b'\n');
-                    self.write_out(&name)?;
+                    self.write_text(&name)?;
                 }
                 Action::List(width) => {
                     // `l 1` folds everywhere, `-l 1` nowhere.
                     let each = *width == Some(1);
                     let width = width.unwrap_or(self.settings.line_length);
                     let text = list(&self.space, b"\\", width, each);
-                    self.write_out(&text)?;
+                    self.write_text(&text)?;
                 }
                 Action::Translate(table) => self.translate(table),
                 Action::Zap => self.space.clear(),
@@ -318,6 +319,14 @@ impl<'c, 'a> Machine<'c, 'a> {
                 }
                 self.space = out;
             }
+        }
+    }
+
+    /// Writes a text of `i`, `c` or of the machine's own; with `-z` it is ended as lines are.
+    fn write_text(&mut self, text: &[u8]) -> Result<()> {
+        match text.strip_suffix(b"\n") {
+            Some(text) if self.settings.null_data => self.write_out(&[text, b"\0"].concat()),
+            _ => self.write_out(text),
         }
     }
 

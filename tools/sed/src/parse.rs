@@ -25,6 +25,8 @@ pub struct Dialect {
     pub posix: bool,
     pub sandbox: bool,
     pub utf8: bool,
+    /// `-z`.
+    pub null_data: bool,
 }
 
 /// Deepest nesting of braces.

@@ -84,6 +84,8 @@ impl Machine<'_, '_> {
     #[inline]
     pub(super) fn read_line(&mut self) -> Result<bool> {
         let delimiter = self.delimiter();
+        // `t` asks about the line that was read last, whichever command read it.
+        self.substituted = false;
         loop {
             if let Some(s) = stream(&mut self.input.open, self.ctx) {
                 self.space.clear();

@@ -68,15 +68,8 @@ impl Parser<'_> {
                 Some(_) => n += 1,
             }
         }
-        let mut i = 0;
-        while i <= n {
-            // An escaped delimiter loses its backslash here too.
-            if rest[i] == b'\\' && i < n && rest[i + 1] == delimiter {
-                i += 1;
-            }
-            out.push(rest[i]);
-            i += 1;
-        }
+        // An escaped delimiter keeps its backslash here, which stands for itself.
+        out.extend_from_slice(&rest[..=n]);
         self.at += n + 1;
     }
 
@@ -90,8 +83,12 @@ impl Parser<'_> {
         }
         let body = resolve(body);
         let syntax = if self.dialect.extended { Syntax::Ere } else { Syntax::Bre };
-        let options =
-            Options::new(syntax).icase(icase).multiline(multiline).utf8(self.dialect.utf8);
+        let mut options = Options::new(syntax).icase(icase).utf8(self.dialect.utf8);
+        match (multiline, self.dialect.null_data) {
+            // The lines of `M` are those that `-z` reads.
+            (true, true) => options = options.lines(0),
+            (multiline, _) => options = options.multiline(multiline),
+        }
         match Regex::new(&body, &options) {
             Ok(re) => Ok(Pattern::Regex(Rc::new(re))),
             Err(e) => self.error(e.to_string()),
