@@ -91,7 +91,7 @@ const MAX_INCLUDES: usize = 100;
 
 /// Parses the command line and reads the program files.
 pub fn read(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Job, Exit> {
-    let args = expand_w(args);
+    let args = end_options(expand_w(args));
     let parsed = SPEC.parse_or_exit(ctx, &args, Exit::FAILURE)?;
     let mut operands = parsed.operands.clone().into_iter();
     let settings = settings(ctx, &parsed)?;
@@ -159,6 +159,43 @@ fn expand_w(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
         }
     }
     out
+}
+
+/// Puts `--` before the first word that is no option of awk, if the program was named by then: the program
+/// gets it and what follows (gawk manual, "Options").
+fn end_options(mut args: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    let (mut at, mut named) = (0, false);
+    while let Some(word) = args.get(at) {
+        let ids: Option<Vec<Flag>> = match word.as_slice() {
+            b"--" | b"-" => return args,
+            [b'-', b'-', long @ ..] => {
+                let name = long.split(|c| *c == b'=').next().unwrap_or_default();
+                let help = name == b"help" || name == b"version";
+                if help {
+                    Some(Vec::new())
+                } else {
+                    SPEC.find_long(name).ok().map(|(id, _)| vec![id])
+                }
+            }
+            [b'-', letters @ ..] => {
+                let known = SPEC.letters(letters).ok();
+                known.map(|known| known.into_iter().map(|(id, ..)| id).collect())
+            }
+            _ => return args,
+        };
+        match ids {
+            Some(ids) => {
+                named |= ids.iter().any(|id| matches!(id, Flag::File | Flag::Exec | Flag::Source));
+            }
+            None if named => {
+                args.insert(at, b"--".to_vec());
+                return args;
+            }
+            None => return args,
+        }
+        at += 1 + usize::from(SPEC.takes_next(word));
+    }
+    args
 }
 
 fn settings(ctx: &mut Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Settings, Exit> {

@@ -99,8 +99,12 @@ impl Compiler {
                 if let Some(separators) = rest.get(1) {
                     self.array_argument(separators);
                 }
+                // `//` parts the characters, as "" does.
+                let each =
+                    b == B::Split && matches!(rest.first(), Some(Expr::Regex(r)) if r.is_empty());
                 match rest.first() {
                     None => {}
+                    Some(_) if each => self.expr(&Expr::Str(Vec::new())),
                     Some(Expr::Regex(r)) => {
                         let p = self.pattern(r);
                         self.emit(Op::Pattern(p));
@@ -111,7 +115,7 @@ impl Compiler {
                 // A separator that is a string has split's own rules for single characters.
                 let literal = matches!(rest.first(), Some(Expr::Regex(_)));
                 let n = args.len() as u32;
-                self.emit(if literal && b == B::Split {
+                self.emit(if literal && !each && b == B::Split {
                     Op::SplitPattern(n)
                 } else {
                     Op::Builtin(b, n)

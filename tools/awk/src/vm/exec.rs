@@ -188,13 +188,20 @@ impl Machine<'_, '_> {
                     self.locals.push(cell);
                 }
                 Op::ArgArray(place) => {
-                    let array = self.array(place)?;
-                    self.locals.push(Cell::Array(array));
+                    let cell = self.array_or_scalar(place)?;
+                    self.locals.push(cell);
                 }
                 Op::ArgElement(place) => {
                     let (array, key) = self.subscript(place)?;
-                    let inner = self.inner(&array, key)?;
-                    self.locals.push(Cell::Array(inner));
+                    let scalar = match array.borrow().get(&key) {
+                        Some(Slot::Value(v)) if !matches!(v, Value::Uninit) => Some(v.clone()),
+                        _ => None,
+                    };
+                    let cell = match scalar {
+                        Some(v) => Cell::Value(v),
+                        None => Cell::Array(self.inner(&array, key)?),
+                    };
+                    self.locals.push(cell);
                 }
                 Op::Call(f, args) => pc = self.enter(f, args as usize, pc)?,
                 Op::CallIndirect(args) => {

@@ -165,9 +165,7 @@ impl Machine<'_, '_> {
             return Ok(Got::Record);
         }
         let opened = if stdin { Ok(None) } else { File::open(self.ctx.path(name)).map(Some) };
-        // gawk shows standard input by default as an empty name.
-        let shown: &[u8] = if stdin && !self.main.named { b"" } else { name };
-        self.set_global(Special::Filename, Value::Input(Text::new(shown)));
+        self.set_global(Special::Filename, Value::Input(Text::new(name)));
         let error = match opened {
             Ok(file) => {
                 self.main.reader = Some(Reader::new(file));

@@ -34,12 +34,7 @@ impl Machine<'_, '_> {
     /// The numeric value, with octal and hexadecimal input under `-n`.
     #[inline]
     pub(super) fn number(&self, v: &Value) -> f64 {
-        if self.settings.non_decimal
-            && let Value::Input(t) | Value::Str(t) = v
-        {
-            return super::bits::strtonum(t);
-        }
-        v.num()
+        number_of(v, self.settings.non_decimal)
     }
 
     pub(super) fn pop_text(&mut self) -> Text {
@@ -86,6 +81,15 @@ impl Machine<'_, '_> {
                 let name = self.name_of(place);
                 Err(RunError::fatal(format!("attempt to use scalar `{name}' as an array")))
             }
+        }
+    }
+
+    /// Returns what a function gets that uses its parameter as an array: the array, or a scalar,
+    /// because the function may ask `isarray` first.
+    pub(super) fn array_or_scalar(&mut self, place: Place) -> Result<Cell> {
+        match self.cell(place) {
+            Some(Cell::Value(v)) if !matches!(v, Value::Uninit) => Ok(Cell::Value(v.clone())),
+            _ => self.array(place).map(Cell::Array),
         }
     }
 
@@ -350,15 +354,17 @@ impl Machine<'_, '_> {
         let splitter = match mode {
             Special::Fieldwidths => Splitter::Widths(widths(&text)?),
             Special::Fpat => Splitter::Pattern(self.regexes.dynamic(&text)?),
-            _ => match self.global_value(Special::Fs) {
-                Value::Regex(t) => Splitter::Regex(self.regexes.dynamic(&t)?),
-                _ => self.splitter(&text)?,
-            },
+            _ => {
+                let fs = self.global_value(Special::Fs);
+                self.splitter_of(&fs)?
+            }
         };
-        let plain =
-            matches!(splitter, Splitter::Blanks | Splitter::Chars) || !matches!(mode, Special::Fs);
+        // Only an FS of one character lets newlines separate, too, as in gawk.
+        let or_newline = paragraph
+            && matches!(mode, Special::Fs)
+            && matches!((&splitter, text.as_bytes()), (Splitter::Byte(_), [_]));
         self.record.splitter =
-            if paragraph && !plain { Splitter::OrNewline(Box::new(splitter)) } else { splitter };
+            if or_newline { Splitter::OrNewline(Box::new(splitter)) } else { splitter };
         self.set_procinfo_mode(mode);
         Ok(())
     }
@@ -371,6 +377,17 @@ impl Machine<'_, '_> {
                 _ => b"FS",
             };
             a.borrow_mut().set(Key::from_bytes(b"FS"), Value::str(name));
+        }
+    }
+
+    /// Returns how a value of FS or a separator of `split` cuts; a strongly typed expression is one always.
+    pub(super) fn splitter_of(&mut self, separator: &Value) -> Result<Splitter> {
+        match separator {
+            Value::Regex(t) => Ok(Splitter::Regex(self.regexes.dynamic(t)?)),
+            other => {
+                let text = other.text(&self.convfmt);
+                self.splitter(&text)
+            }
         }
     }
 
@@ -426,6 +443,15 @@ impl Machine<'_, '_> {
                 self.regexes.dynamic(&t)
             }
         }
+    }
+}
+
+/// Returns the number that a value is; `non_decimal`: hexadecimal and octal text counts (`-n`).
+#[inline]
+pub(super) fn number_of(v: &Value, non_decimal: bool) -> f64 {
+    match v {
+        Value::Input(t) | Value::Str(t) if non_decimal => super::bits::strtonum(t),
+        other => other.num(),
     }
 }
 

@@ -30,12 +30,14 @@ pub struct Reader {
     start: usize,
     end: usize,
     eof: bool,
+    /// Whether a record was read: `^` in RS is the beginning of the stream only.
+    begun: bool,
 }
 
 impl Reader {
     /// Reads a file; without one it is at its end.
     pub fn new(file: Option<File>) -> Reader {
-        Reader { file, buf: Vec::new(), start: 0, end: 0, eof: false }
+        Reader { file, buf: Vec::new(), start: 0, end: 0, eof: false, begun: false }
     }
 
     /// Reads more behind what is there. `false` at the end of input.
@@ -43,10 +45,11 @@ impl Reader {
         if self.eof {
             return Ok(false);
         }
-        if self.start > 0 {
-            self.buf.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.start = 0;
+        // One byte before stays, for expressions that look behind.
+        if self.start > 1 {
+            self.buf.copy_within(self.start - 1..self.end, 0);
+            self.end -= self.start - 1;
+            self.start = 1;
         }
         if self.buf.len() - self.end < CHUNK {
             self.buf.resize((self.end + CHUNK).max(self.end * 2), 0);
@@ -94,6 +97,7 @@ impl Reader {
         rt.clear();
         rt.extend_from_slice(&self.buf[a..b]);
         self.start = b;
+        self.begun = true;
     }
 
     fn line(
@@ -180,18 +184,20 @@ impl Reader {
             return Ok(false);
         }
         loop {
-            let ahead = &self.buf[self.start..self.end];
-            let mut from = 0;
+            let before = usize::from(self.begun && self.start > 0);
+            let ahead = &self.buf[self.start - before..self.end];
+            let mut from = before;
             let found = loop {
                 match re.find_at(ahead, from) {
                     Some((s, e)) if s == e && e < ahead.len() => from = e + 1,
                     Some((s, e)) if s == e => break None,
-                    other => break other,
+                    Some((s, e)) => break Some((s - before, e - before)),
+                    None => break None,
                 }
             };
             match found {
                 // A match at the very end might become longer.
-                Some((s, e)) if e < ahead.len() || self.eof => {
+                Some((s, e)) if e + before < ahead.len() || self.eof => {
                     self.take(s, e - s, text, rt);
                     return Ok(true);
                 }

@@ -158,17 +158,19 @@ impl Machine<'_, '_> {
                 Some(re) => Splitter::Regex(re),
                 None => Splitter::Blanks,
             },
+            // By FS, whatever cuts the records.
+            (2, _) if self.main.field_mode != Special::Fs => {
+                let fs = self.global_value(Special::Fs);
+                self.splitter_of(&fs)?
+            }
             (2, _) => match self.record.splitter.clone() {
                 Splitter::OrNewline(inner) => *inner,
                 other => other,
             },
-            _ => match self.pop() {
-                Value::Regex(t) => Splitter::Regex(self.regexes.dynamic(&t)?),
-                v => {
-                    let text = v.text(&self.convfmt);
-                    self.splitter(&text)?
-                }
-            },
+            _ => {
+                let separator = self.pop();
+                self.splitter_of(&separator)?
+            }
         };
         let seps = if args == 4 { self.arrays.pop() } else { None };
         let Some(array) = self.arrays.pop() else { return Ok(()) };

@@ -1,6 +1,6 @@
 //! Modifying in place: `+=`, `++`, `s = s x`; arithmetic.
 
-use super::place::inner_as_scalar;
+use super::place::{inner_as_scalar, number_of};
 use super::{Cell, Machine, Result};
 use crate::array::Slot;
 use crate::code::{Keep, Place, Target};
@@ -11,6 +11,7 @@ use crate::value::Value;
 impl Machine<'_, '_> {
     pub(super) fn update(&mut self, arith: Arith, t: Target, keep: Keep) -> Result<()> {
         let b = self.pop_num();
+        let non_decimal = self.settings.non_decimal;
         let n = match t {
             Target::Global(g) => match &mut self.globals[g as usize] {
                 Cell::Value(Value::Num(a)) => {
@@ -18,7 +19,7 @@ impl Machine<'_, '_> {
                     *a
                 }
                 Cell::Value(old) => {
-                    let n = calculate(arith, old.num(), b)?;
+                    let n = calculate(arith, number_of(old, non_decimal), b)?;
                     *old = Value::Num(n);
                     n
                 }
@@ -31,7 +32,7 @@ impl Machine<'_, '_> {
                 let mut array = array.borrow_mut();
                 match array.slot(key) {
                     Slot::Value(old) => {
-                        let n = calculate(arith, old.num(), b)?;
+                        let n = calculate(arith, number_of(old, non_decimal), b)?;
                         *old = Value::Num(n);
                         n
                     }
@@ -53,10 +54,11 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn step(&mut self, delta: f64, t: Target, keep: Keep) -> Result<()> {
+        let non_decimal = self.settings.non_decimal;
         let old = match t {
             Target::Global(g) => match &mut self.globals[g as usize] {
                 Cell::Value(v) => {
-                    let old = v.num();
+                    let old = number_of(v, non_decimal);
                     *v = Value::Num(old + delta);
                     old
                 }
@@ -64,7 +66,7 @@ impl Machine<'_, '_> {
             },
             Target::Local(l) => match &mut self.locals[self.base + l as usize] {
                 Cell::Value(v) => {
-                    let old = v.num();
+                    let old = number_of(v, non_decimal);
                     *v = Value::Num(old + delta);
                     old
                 }
@@ -77,7 +79,7 @@ impl Machine<'_, '_> {
                 let mut array = array.borrow_mut();
                 match array.slot(key) {
                     Slot::Value(v) => {
-                        let old = v.num();
+                        let old = number_of(v, non_decimal);
                         *v = Value::Num(old + delta);
                         old
                     }
