@@ -232,8 +232,19 @@ fn parse(text: &[u8]) -> Result<Vec<FilePatch>, String> {
     Ok(out)
 }
 
-/// Both names of `diff --git a/x b/x`. Where they have blanks, they are one name twice.
+/// Both names of `diff --git a/x b/x`. Where they have blanks, they are one name twice; a name in quotes ends with them.
 fn git_names(text: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    if let Some((old, rest)) = quoted_name(text)
+        && let Some(rest) = rest.strip_prefix(b" ")
+    {
+        return (old, quoted_name(rest).map_or_else(|| rest.to_vec(), |(new, _)| new));
+    }
+    let quote = (1..text.len()).find(|i| text[*i] == b'"' && text[*i - 1] == b' ');
+    if let Some(at) = quote
+        && let Some((new, b"")) = quoted_name(&text[at..])
+    {
+        return (text[..at - 1].to_vec(), new);
+    }
     let halves = || (1..text.len()).filter(|i| text[*i] == b' ').map(|i| text.split_at(i));
     let tail = |t: &[u8]| t.splitn(2, |c| *c == b'/').nth(1).map(<[u8]>::to_vec);
     let twice = halves().find(|(a, b)| tail(a).is_some() && tail(a) == tail(b));
@@ -257,8 +268,49 @@ fn git_mode(line: &[u8], patch: Option<&mut FilePatch>) -> bool {
     mode.is_some()
 }
 
+/// Returns the name in quotes that a text begins with, as git writes it (git-config(1), `core.quotePath`), and what
+/// follows; nothing where no such name is, or one with a NUL.
+fn quoted_name(text: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let mut rest = text.strip_prefix(b"\"")?;
+    let mut name = Vec::new();
+    loop {
+        let (c, after) = rest.split_first()?;
+        rest = after;
+        match c {
+            b'"' => return (!name.contains(&0)).then_some((name, rest)),
+            b'\\' => {
+                let (escape, after) = rest.split_first()?;
+                rest = after;
+                name.push(match escape {
+                    b'a' => 7,
+                    b'b' => 8,
+                    b't' => b'\t',
+                    b'n' => b'\n',
+                    b'v' => 11,
+                    b'f' => 12,
+                    b'r' => b'\r',
+                    b'"' | b'\\' => *escape,
+                    b'0'..=b'3' => {
+                        let (more, after) = rest.split_at_checked(2)?;
+                        rest = after;
+                        more.iter().try_fold(escape - b'0', |value, digit| match digit {
+                            b'0'..=b'7' => Some(value * 8 + (digit - b'0')),
+                            _ => None,
+                        })?
+                    }
+                    _ => return None,
+                });
+            }
+            _ => name.push(*c),
+        }
+    }
+}
+
 /// The name in a header line, without the time that follows a tab.
 fn file_name(text: &[u8]) -> Vec<u8> {
+    if let Some((name, b"" | [b'\t' | b' ' | b'\r', ..])) = quoted_name(text) {
+        return name;
+    }
     text.split(|&c| c == b'\t').next().unwrap_or_default().trim_ascii_end().to_vec()
 }
 

@@ -22,7 +22,7 @@ const RECORD: u64 = 20 * 512;
 
 /// `tar -c`.
 pub fn create(ctx: &mut Ctx<'_>, options: &Options) -> Outcome {
-    if !options.items.iter().any(|i| matches!(i, Item::File(_))) {
+    if !options.has_list && !options.items.iter().any(|i| matches!(i, Item::File(_))) {
         let text = "Cowardly refusing to create an empty archive";
         ctx.error(text);
         let _ = ctx.stderr.write_all(super::options::HINT);

@@ -3,8 +3,9 @@
 mod table;
 
 use box_applet::opts::{Arg, Parsed, UsageError};
-use box_applet::{Ctx, Exit};
+use box_applet::{Ctx, Exit, clock};
 use box_text::time::Zone;
+use box_text::time::parse::parse as parse_date;
 use std::io::Write;
 
 use super::select::{Excludes, Names};
@@ -45,6 +46,8 @@ pub struct Options {
     pub archive: Vec<u8>,
     pub compression: Compression,
     pub items: Vec<Item>,
+    /// Whether names come from a list (`-T`), which may be empty.
+    pub has_list: bool,
     pub excludes: Excludes,
     pub names: Names,
     pub verbose: usize,
@@ -100,6 +103,7 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
             match (flag, &value) {
                 (Flag::Directory, Some(dir)) => items.push(Item::Directory(dir.clone())),
                 (Flag::FilesFrom, Some(file)) => {
+                    given.options.push((flag, None));
                     items.extend(names_from(ctx, file, given.has(Flag::Null))?);
                 }
                 _ => given.options.push((flag, value)),
@@ -158,8 +162,9 @@ fn build(ctx: &mut Ctx<'_>, given: &Parsed<Flag>, items: Vec<Item>) -> Result<Op
         archive: archive.unwrap_or_else(|| b"-".to_vec()),
         compression: compression(ctx, given)?,
         items,
+        has_list: has(Flag::FilesFrom),
         names: names(ctx, given)?,
-        mtime: number(ctx, given, Flag::Mtime, "date: give @SECONDS")?,
+        mtime: mtime(ctx, given)?,
         excludes: excludes(ctx, given)?,
         verbose: given.count(Flag::Verbose),
         to_stdout: has(Flag::ToStdout),
@@ -229,6 +234,26 @@ fn compression(ctx: &mut Ctx<'_>, given: &Parsed<Flag>) -> Result<Compression, E
         }
     };
     Ok(Compression::Is(format))
+}
+
+/// Returns the time that `--mtime` gives all members: that of a file, whose name begins with `/` or `.`, or a date.
+fn mtime(ctx: &mut Ctx<'_>, given: &Parsed<Flag>) -> Result<Option<u64>, Exit> {
+    let Some(text) = given.last(Flag::Mtime) else { return Ok(None) };
+    if matches!(text.first(), Some(b'/' | b'.')) {
+        let stat = box_sys::meta::stat(&ctx.path(text), true).map_err(|e| {
+            let why = format!(": Cannot stat: {}", box_sys::strerror(&e));
+            ctx.error_bytes(&[text, why.as_bytes()]);
+            Exit(super::FAILED)
+        })?;
+        return Ok(Some(stat.mtime / 1_000_000_000));
+    }
+    let now = clock::now();
+    let time = parse_date(text, now, &ctx.zone(), clock::read);
+    let seconds = time.and_then(|(seconds, _)| u64::try_from(seconds).ok());
+    seconds.map(Some).ok_or_else(|| {
+        ctx.error_bytes(&[b"Unknown date format '", text, b"'"]);
+        Exit(super::FAILED)
+    })
 }
 
 /// The number that an option has; an `@` before it is left out.

@@ -113,7 +113,8 @@ pub(super) const SPEC: Spec<Flag> = Spec::new(
         Opt::long(Flag::NoWildcards, "no-wildcards").says("member names are literal"),
         Opt::long(Flag::NumericOwner, "numeric-owner").says("use numbers for user and group names"),
         Opt::long(Flag::FullTime, "full-time").says("print file time to its full resolution"),
-        Opt::long(Flag::Mtime, "mtime").takes("DATE", "set the time of added files: @SECONDS"),
+        Opt::long(Flag::Mtime, "mtime")
+            .takes("DATE", "set the time of added files: a date, @SECONDS or a file's"),
         Opt::long(Flag::Owner, "owner").takes("NAME", "force NAME as owner of added files"),
         Opt::long(Flag::Group, "group").takes("NAME", "force NAME as group of added files"),
         Opt::long(Flag::Sort, "sort").takes("ORDER", "accepted: names are sorted always"),
