@@ -1,12 +1,16 @@
 //! Byte strings as awk values: short ones inline, long ones shared.
 //!
 //! Most fields fit inline, so that reading and storing them allocates nothing; long strings
-//! grow in place when they are not shared (`s = s x` in a loop stays linear).
+//! grow in place when they are not shared (`s = s x` in a loop stays linear). A long one remembers
+//! where its characters are once somebody asks, because programs walk through texts by `substr`.
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::rc::Rc;
+
+use box_text::number::utf8_len;
 
 /// Longest inline string.
 const INLINE: usize = 22;
@@ -18,7 +22,74 @@ pub struct Text(Repr);
 #[derive(Clone)]
 enum Repr {
     Inline { len: u8, bytes: [u8; INLINE] },
-    Shared(Rc<Vec<u8>>),
+    Shared(Rc<Long>),
+}
+
+/// A long string. The index is dropped whenever the bytes change.
+#[derive(Clone, Default)]
+struct Long {
+    bytes: Vec<u8>,
+    index: OnceCell<Index>,
+}
+
+impl Long {
+    fn shared(bytes: Vec<u8>) -> Repr {
+        Repr::Shared(Rc::new(Long { bytes, index: OnceCell::new() }))
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::of(&self.bytes))
+    }
+}
+
+/// Characters between two remembered offsets.
+const STEP: usize = 128;
+
+/// Where the characters of a text are.
+#[derive(Clone)]
+enum Index {
+    /// A byte each.
+    Ascii,
+    /// The offset of every [`STEP`]th character, from the first, and the number of all.
+    Sparse { offsets: Vec<usize>, count: usize },
+}
+
+impl Index {
+    fn of(text: &[u8]) -> Index {
+        if text.is_ascii() {
+            return Index::Ascii;
+        }
+        let (mut offsets, mut count, mut at) = (Vec::new(), 0, 0);
+        while at < text.len() {
+            if count % STEP == 0 {
+                offsets.push(at);
+            }
+            at += utf8_len(&text[at..]);
+            count += 1;
+        }
+        Index::Sparse { offsets, count }
+    }
+}
+
+/// Returns the offset `chars` characters behind `at`, at most the text's length.
+fn walk(text: &[u8], mut at: usize, chars: usize) -> usize {
+    for _ in 0..chars {
+        if at >= text.len() {
+            break;
+        }
+        at += utf8_len(&text[at..]);
+    }
+    at
+}
+
+/// Returns the number of characters that begin between two offsets.
+fn count(text: &[u8], mut from: usize, to: usize) -> usize {
+    let mut n = 0;
+    while from < to {
+        from += utf8_len(&text[from..]);
+        n += 1;
+    }
+    n
 }
 
 impl Text {
@@ -33,12 +104,12 @@ impl Text {
             bytes[..text.len()].copy_from_slice(text);
             return Text(Repr::Inline { len: text.len() as u8, bytes });
         }
-        Text(Repr::Shared(Rc::new(text.to_vec())))
+        Text(Long::shared(text.to_vec()))
     }
 
     /// Takes a buffer over.
     pub fn from_vec(text: Vec<u8>) -> Text {
-        if text.len() <= INLINE { Text::new(&text) } else { Text(Repr::Shared(Rc::new(text))) }
+        if text.len() <= INLINE { Text::new(&text) } else { Text(Long::shared(text)) }
     }
 
     /// The bytes.
@@ -46,7 +117,46 @@ impl Text {
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {
             Repr::Inline { len, bytes } => &bytes[..usize::from(*len)],
-            Repr::Shared(v) => v,
+            Repr::Shared(v) => &v.bytes,
+        }
+    }
+
+    /// Returns the number of characters (UTF-8; a byte that belongs to none is one).
+    pub fn chars(&self) -> usize {
+        match &self.0 {
+            Repr::Inline { .. } => count(self.as_bytes(), 0, self.len()),
+            Repr::Shared(long) => match long.index() {
+                Index::Ascii => self.len(),
+                Index::Sparse { count, .. } => *count,
+            },
+        }
+    }
+
+    /// Returns the byte offset of a character (from 0), at most the text's length.
+    pub fn offset_of_char(&self, n: usize) -> usize {
+        match &self.0 {
+            Repr::Inline { .. } => walk(self.as_bytes(), 0, n),
+            Repr::Shared(long) => match long.index() {
+                Index::Ascii => n.min(self.len()),
+                Index::Sparse { offsets, .. } => match offsets.get(n / STEP) {
+                    Some(at) => walk(&long.bytes, *at, n % STEP),
+                    None => self.len(),
+                },
+            },
+        }
+    }
+
+    /// Returns the number of characters before a byte offset.
+    pub fn chars_before(&self, offset: usize) -> usize {
+        match &self.0 {
+            Repr::Inline { .. } => count(self.as_bytes(), 0, offset),
+            Repr::Shared(long) => match long.index() {
+                Index::Ascii => offset,
+                Index::Sparse { offsets, .. } => {
+                    let steps = offsets.partition_point(|at| *at <= offset).saturating_sub(1);
+                    steps * STEP + count(&long.bytes, offsets[steps], offset)
+                }
+            },
         }
     }
 
@@ -55,7 +165,8 @@ impl Text {
         if let Repr::Shared(rc) = &mut self.0
             && let Some(v) = Rc::get_mut(rc)
         {
-            v.extend_from_slice(more);
+            v.bytes.extend_from_slice(more);
+            v.index.take();
             return;
         }
         let old = self.as_bytes();
@@ -70,7 +181,7 @@ impl Text {
         let mut v = Vec::with_capacity(len * 2);
         v.extend_from_slice(old);
         v.extend_from_slice(more);
-        self.0 = Repr::Shared(Rc::new(v));
+        self.0 = Long::shared(v);
     }
 }
 

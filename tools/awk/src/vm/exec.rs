@@ -228,9 +228,9 @@ impl Machine<'_, '_> {
                 Op::Builtin(b, n) => self.builtin(b, n as usize)?,
                 Op::LengthOf(place) => self.length_of(place)?,
                 Op::LengthRecord => {
-                    self.record.rebuild(&self.ofs, &self.convfmt);
-                    let n = self.chars(self.record.plain());
-                    self.stack.push(Value::Num(n as f64));
+                    let v = self.record.value(&self.ofs, &self.convfmt);
+                    let n = self.length(&v);
+                    self.stack.push(Value::Num(n));
                 }
                 Op::LengthOfElement(place) => {
                     let (array, key) = self.subscript(place)?;

@@ -18,7 +18,7 @@ pub struct Record {
     resume: Option<usize>,
     /// Values, once a field or NF was assigned; then `spans` is not used.
     owned: Option<Vec<Value>>,
-    /// `$0` as it was assigned: a number or string, until the text changes.
+    /// `$0` as a value, once somebody asked or assigned one, until the text changes.
     whole: Option<Value>,
     /// `text` must be joined from `owned` anew.
     stale: bool,
@@ -82,7 +82,12 @@ impl Record {
         }
         match &self.whole {
             Some(v) => v.clone(),
-            None => Value::Input(Text::new(&self.text)),
+            None => {
+                let v = Value::Input(Text::new(&self.text));
+                // Kept, because a loop over `$0` would copy it at each step.
+                self.whole = Some(v.clone());
+                v
+            }
         }
     }
 
@@ -92,11 +97,6 @@ impl Record {
         if self.stale {
             self.rebuild(ofs, convfmt);
         }
-        &self.text
-    }
-
-    /// `$0` as it is after [`Record::rebuild`].
-    pub fn plain(&self) -> &[u8] {
         &self.text
     }
 

@@ -7,27 +7,23 @@ use crate::code::Place;
 use crate::special::Special;
 use crate::text::Text;
 use crate::value::Value;
-use box_text::number::utf8_len;
 use box_text::regex::Captures;
 
 impl Machine<'_, '_> {
     /// Characters of a text.
-    pub(super) fn chars(&self, text: &[u8]) -> usize {
-        if !self.settings.utf8 || text.is_ascii() {
-            return text.len();
-        }
-        let (mut at, mut n) = (0, 0);
-        while at < text.len() {
-            at += utf8_len(&text[at..]);
-            n += 1;
-        }
-        n
+    fn chars_of(&self, text: &Text) -> usize {
+        if self.settings.utf8 { text.chars() } else { text.len() }
+    }
+
+    /// Characters of a text before a byte offset.
+    fn chars_before(&self, text: &Text, offset: usize) -> f64 {
+        (if self.settings.utf8 { text.chars_before(offset) } else { offset }) as f64
     }
 
     pub(super) fn length(&self, v: &Value) -> f64 {
         match v {
-            Value::Str(t) | Value::Input(t) | Value::Regex(t) => self.chars(t) as f64,
-            other => self.chars(&other.text(&self.convfmt)) as f64,
+            Value::Str(t) | Value::Input(t) | Value::Regex(t) => self.chars_of(t) as f64,
+            other => self.chars_of(&other.text(&self.convfmt)) as f64,
         }
     }
 
@@ -48,36 +44,26 @@ impl Machine<'_, '_> {
     }
 
     /// Byte offset of a character (from 0), at most the text's length.
-    fn offset(&self, text: &[u8], chars: usize) -> usize {
-        if !self.settings.utf8 || text.is_ascii() {
-            return chars.min(text.len());
-        }
-        let mut at = 0;
-        for _ in 0..chars {
-            if at >= text.len() {
-                break;
-            }
-            at += utf8_len(&text[at..]);
-        }
-        at
+    fn offset(&self, text: &Text, chars: usize) -> usize {
+        if self.settings.utf8 { text.offset_of_char(chars) } else { chars.min(text.len()) }
     }
 
     /// `substr(text, start, length)`: whole parts count; a start below 1 is 1 (gawk manual 9.1.4).
-    pub(super) fn substr(&self, text: &[u8], start: f64, length: Option<f64>) -> Text {
+    pub(super) fn substr(&self, text: &Text, start: f64, length: Option<f64>) -> Text {
         let length = length.map_or(f64::INFINITY, f64::trunc);
         if start.is_nan() || length.is_nan() || length < 1.0 {
             return Text::EMPTY;
         }
         // Beyond any text, but exact as an integer.
         const FAR: f64 = 1e15;
-        let from = self.offset(text, (start.trunc().max(1.0) - 1.0).min(FAR) as usize);
-        let rest = &text[from..];
-        let take = self.offset(rest, length.min(FAR) as usize);
-        Text::new(&rest[..take])
+        let first = start.trunc().max(1.0) - 1.0;
+        let from = self.offset(text, first.min(FAR) as usize);
+        let to = self.offset(text, (first.min(FAR) + length.min(FAR)) as usize);
+        Text::new(&text[from..to])
     }
 
     /// `index(text, part)`: the character position from 1, 0 if it is not there.
-    pub(super) fn index(&self, text: &[u8], part: &[u8]) -> f64 {
+    pub(super) fn index(&self, text: &Text, part: &[u8]) -> f64 {
         if part.is_empty() {
             // gawk's answer, though its manual says 0.
             return 1.0;
@@ -85,9 +71,9 @@ impl Machine<'_, '_> {
         if self.regexes.icase() {
             let (a, b) = (text.to_ascii_lowercase(), part.to_ascii_lowercase());
             let at = memchr::memmem::find(&a, &b);
-            return at.map_or(0.0, |n| self.chars(&text[..n]) as f64 + 1.0);
+            return at.map_or(0.0, |n| self.chars_before(text, n) + 1.0);
         }
-        memchr::memmem::find(text, part).map_or(0.0, |n| self.chars(&text[..n]) as f64 + 1.0)
+        memchr::memmem::find(text, part).map_or(0.0, |n| self.chars_before(text, n) + 1.0)
     }
 
     /// `toupper`, `tolower`.
@@ -120,7 +106,10 @@ impl Machine<'_, '_> {
             None => re.find_at(&text, 0),
         };
         let (start, length) = match found {
-            Some((a, b)) => (self.chars(&text[..a]) as f64 + 1.0, self.chars(&text[a..b]) as f64),
+            Some((a, b)) => (
+                self.chars_before(&text, a) + 1.0,
+                self.chars_before(&text, b) - self.chars_before(&text, a),
+            ),
             None => (0.0, -1.0),
         };
         if let Some(array) = array {
@@ -136,8 +125,8 @@ impl Machine<'_, '_> {
                         k.extend_from_slice(name);
                         Key::from_bytes(&k)
                     };
-                    let at = self.chars(&text[..s]) as f64 + 1.0;
-                    let len = self.chars(&text[s..e]) as f64;
+                    let at = self.chars_before(&text, s) + 1.0;
+                    let len = self.chars_before(&text, e) + 1.0 - at;
                     a.set(sub(b"start"), Value::Num(at));
                     a.set(sub(b"length"), Value::Num(len));
                 }
