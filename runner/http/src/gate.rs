@@ -8,6 +8,8 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Response, Uri, header};
 use axum::middleware::Next;
 use axum::response::IntoResponse;
+use std::borrow::Cow;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -202,7 +204,7 @@ impl App {
             None => self.anybody.clone(),
             Some(tokens) => {
                 let token = token(headers).ok_or_else(Problem::unauthorized)?;
-                tokens.owner(token).ok_or_else(Problem::unauthorized)?.clone()
+                tokens.owner(&token).ok_or_else(Problem::unauthorized)?.clone()
             }
         };
         let space = match self.tokens {
@@ -214,19 +216,28 @@ impl App {
     }
 }
 
-/// The token of a request: one, in one place.
-fn token(headers: &HeaderMap) -> Option<&str> {
+/// Returns the token of a request: one, in one place.
+fn token(headers: &HeaderMap) -> Option<Cow<'_, str>> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     match (all.next(), all.next()) {
         (Some(one), None) => {
             let (scheme, token) = one.to_str().ok()?.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then_some(token)
+            scheme.eq_ignore_ascii_case("bearer").then_some(token.into())
         }
         (None, _) if headers.contains_key(header::UPGRADE) => {
             let protocols = headers.get(header::SEC_WEBSOCKET_PROTOCOL)?.to_str().ok()?;
-            protocols.split(',').find_map(|p| p.trim().strip_prefix(IN_PROTOCOL))
+            protocols.split(',').find_map(|p| p.trim().strip_prefix(IN_PROTOCOL)).map(unescaped)
         }
         _ => None,
+    }
+}
+
+/// Returns a token that was a protocol's name, which has no '/', '=' or, as some read it, '+': percent-encoded, they
+/// are the only characters of a token that need it.
+fn unescaped(name: &str) -> Cow<'_, str> {
+    match name.contains('%') {
+        true => name.replace("%2F", "/").replace("%3D", "=").replace("%2B", "+").into(),
+        false => name.into(),
     }
 }
 
@@ -252,5 +263,27 @@ impl Gauge {
 impl Drop for Counted<'_> {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_sends_any_token_as_a_protocol() {
+        let headers = |name: &'static str| {
+            let upgrade = (header::UPGRADE, HeaderValue::from_static("websocket"));
+            let protocol = (header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(name));
+            HeaderMap::from_iter([upgrade, protocol])
+        };
+        // encodeURIComponent('a/b+c==-._~')
+        for (name, sent) in [
+            ("wasibox, bearer.a%2Fb%2Bc%3D%3D-._~", "a/b+c==-._~"),
+            ("wasibox,bearer.abcdefghijklmnop", "abcdefghijklmnop"),
+        ] {
+            assert_eq!(token(&headers(name)).as_deref(), Some(sent));
+        }
+        assert_eq!(token(&headers("wasibox")), None);
     }
 }

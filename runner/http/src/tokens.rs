@@ -163,8 +163,16 @@ impl Tokens {
                 return Err(wrong("the name is there twice"));
             }
             let digest = match (&entry.token, &entry.sha256) {
-                (Some(token), None) if token.len() >= SHORTEST => Sha256::digest(token).into(),
-                (Some(_), None) => return Err(wrong("a token has 16 characters at least")),
+                (Some(token), None) if token.len() < SHORTEST => {
+                    return Err(wrong("a token has 16 characters at least"));
+                }
+                (Some(token), None) if !can_be_sent(token) => {
+                    return Err(wrong(
+                        "a token has letters, digits and any of -._~+/ only, and may end with '=': \
+                         an Authorization header carries nothing else (RFC 6750)",
+                    ));
+                }
+                (Some(token), None) => Sha256::digest(token).into(),
                 (None, Some(hex)) => {
                     digest(hex).ok_or_else(|| wrong("sha256 has 64 hex digits"))?
                 }
@@ -216,6 +224,13 @@ pub fn anybody() -> Arc<Owner> {
     Arc::new(Owner::new(String::new(), Scope::ALL.to_vec(), limits))
 }
 
+/// Whether a token is RFC 6750's `b64token`, which is all that `Authorization: Bearer` can carry.
+fn can_be_sent(token: &str) -> bool {
+    let text = token.trim_end_matches('=');
+    let is_fine = |b: u8| b.is_ascii_alphanumeric() || b"-._~+/".contains(&b);
+    !text.is_empty() && text.bytes().all(is_fine)
+}
+
 fn digest(hex: &str) -> Option<[u8; 32]> {
     let digits = hex.as_bytes();
     if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
@@ -257,6 +272,13 @@ mod tests {
             entry(""),
             entry("token = 'short'"),
             entry("token = 'abcdefghijklmnop'\nsha256 = 'x'"),
+            entry("token = 'abcdefgh ijklmnop'"),
+            entry("token = ' abcdefghijklmnop'"),
+            entry("token = 'abcdefghijklmnöp'"),
+            entry("token = 'abcdefgh,ijklmnop'"),
+            entry("token = 'abcdefgh=ijklmnop'"),
+            entry("token = '================'"),
+            entry("token = \"abcdefgh\\tijklmnop\""),
             entry("sha256 = 'zz'"),
             entry("token = 'abcdefghijklmnop'\nscopes = ['all']"),
             entry("token = 'abcdefghijklmnop'\nadmin = true"),
@@ -269,6 +291,21 @@ mod tests {
             let why = Tokens::parse(&text).err().expect(&text);
             assert!(!why.contains("abcdefgh"), "{why}");
         }
+    }
+
+    #[test]
+    fn tokens_have_what_a_header_carries() {
+        for token in [
+            "abcdefghijklmnop",
+            "ABCDefgh-._~+/0123456789",
+            "YWJjZGVmZ2hpams=",
+            "a-b-c-d-e-f-g-h-==",
+        ] {
+            let tokens = Tokens::parse(&format!("[[token]]\nname = 'a'\ntoken = '{token}'\n"));
+            assert_eq!(tokens.unwrap().owner(token).unwrap().name, "a");
+        }
+        let why = Tokens::parse("[[token]]\nname = 'a'\ntoken = 'a secret of my own'").err();
+        assert!(why.unwrap().starts_with("token 'a': a token has letters, digits"));
     }
 
     #[test]

@@ -56,7 +56,7 @@ function connect() {
   if (state.socket) { state.socket.onclose = null; state.socket.close(); }
   const address = new URL(here("/terminal"), location.href);
   address.protocol = address.protocol.replace("http", "ws");
-  state.socket = new WebSocket(address, ["wasibox", `bearer.${state.token}`]);
+  state.socket = new WebSocket(address, ["wasibox", `bearer.${encodeURIComponent(state.token)}`]);
   state.socket.onmessage = (event) => heard(JSON.parse(event.data));
   state.socket.onclose = () => { runs(false); state.socket = null; };
 }
