@@ -132,7 +132,7 @@ fn command(request: &Request) -> Result<Vec<String>, Wrong> {
         return Err(Wrong::Path(path.clone()));
     }
     let interpreter = match Path::new(path).extension().and_then(|e| e.to_str()) {
-        Some("sh") => "sh",
+        Some("sh") => "bash",
         Some("py") => "python3",
         Some("js" | "mjs" | "cjs" | "jsx") => "node",
         Some("ts" | "mts" | "cts" | "tsx") => "tsx",
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn the_end_of_the_name_says_what_runs_it() {
         let argv = of(r#"{"entryPath":"./a/b.sh","argv":["-x"]}"#).unwrap();
-        assert_eq!(argv, ["sh", "/work/a/b.sh", "-x"]);
+        assert_eq!(argv, ["bash", "/work/a/b.sh", "-x"]);
         assert_eq!(of(r#"{"entryPath":"m.py"}"#).unwrap(), ["python3", "/work/m.py"]);
         for (name, program) in [
             ("a.js", "node"),

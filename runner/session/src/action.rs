@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
-use wasibox_vfs::around::{self, SESSION_OPTION};
+use wasibox_vfs::around::{self, SESSION_OPTION, SESSION_SHELL};
 pub use wasibox_vfs::around::{HOME, Place};
 
 /// A request to a [`crate::Session`].
@@ -108,11 +108,16 @@ impl Exec {
         Exec { cell: Some(cell), ..Exec::new(["node"]) }
     }
 
-    /// A script for the session's shell: it goes on with the variables, functions, options and the directory
+    /// A script for the session's shell, which is bash: it goes on with the variables, functions, options and the directory
     /// of the call before, and leaves its own to the next. In a session without a history it
     /// is a shell of its own.
     pub fn script(script: impl Into<OsString>) -> Exec {
-        Exec::new([OsString::from("sh"), SESSION_OPTION.into(), "-c".into(), script.into()])
+        Exec::new([
+            OsString::from(SESSION_SHELL),
+            SESSION_OPTION.into(),
+            "-c".into(),
+            script.into(),
+        ])
     }
 
     /// What runs, as a person would type it.
@@ -129,7 +134,9 @@ impl Exec {
     /// The script for the session's shell, if it is one.
     fn as_script(&self) -> Option<&[u8]> {
         match self.argv.as_slice() {
-            [sh, session, _, script] if sh == b"sh" && session == SESSION_OPTION.as_bytes() => {
+            [shell, session, _, script]
+                if shell == SESSION_SHELL.as_bytes() && session == SESSION_OPTION.as_bytes() =>
+            {
                 Some(script)
             }
             _ => None,

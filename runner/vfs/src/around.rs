@@ -14,13 +14,16 @@ pub const ENVIRONMENT: &[(&str, &str)] = &[
     ("LANG", "C.UTF-8"),
     ("LOGNAME", "user"),
     ("PATH", "/usr/local/bin:/usr/bin:/bin"),
-    ("SHELL", "/bin/sh"),
+    ("SHELL", "/bin/bash"),
     ("TERM", "dumb"),
     ("TZ", "UTC"),
     ("USER", "user"),
 ];
 
-/// The option by which `sh` takes part in a session.
+/// The shell of a session's scripts. Called as `sh` it would be in POSIX mode, where a failing `.`, a redirection of
+/// `:` or a function named `my-func` ends the script.
+pub const SESSION_SHELL: &str = "bash";
+/// The option by which it takes part in a session.
 pub const SESSION_OPTION: &str = "--session";
 
 /// A variable: name and value.

@@ -23,7 +23,7 @@ use wasibox_kernel::{
     Child, Cwd, Descriptor, Descriptors, Finish, Found, LimitHit, Limits, OpenFile, find_program,
     image_files,
 };
-use wasibox_vfs::around::{self, HOME, Place, SESSION_OPTION, Variable};
+use wasibox_vfs::around::{self, HOME, Place, SESSION_OPTION, SESSION_SHELL, Variable};
 use wasibox_vfs::{
     BaseFile, Bounds, Budget, DiskLimits, Errno, File, Loc, Program, Protected, ROOT, Vfs,
 };
@@ -166,7 +166,7 @@ impl Command {
         }
         let (argv, name) = match (self.script, self.argv, self.python, self.javascript) {
             (Some(s), None, None, None) => {
-                (vec!["sh".into(), SESSION_OPTION.into(), "-c".into(), s], None)
+                (vec![SESSION_SHELL.into(), SESSION_OPTION.into(), "-c".into(), s], None)
             }
             (None, Some(argv), None, None) if !argv.is_empty() => (argv, None),
             (None, None, Some(code), None) => (vec!["python3".into(), code], Some("python")),

@@ -28,6 +28,35 @@ fn state_goes_on_from_call_to_call() {
     }
 }
 
+/// What ends a script of a shell that was called as `sh`, or is an error there; `bash -c` here says what is expected.
+#[test]
+fn scripts_run_in_bash() {
+    let scripts = [
+        "cd /tmp; echo X=1 > .env; source .env; echo $X; rm .env",
+        "cd /tmp; . ./missing 2> /dev/null || echo fallback",
+        "source ~/.bashrc.missing 2> /dev/null || true; echo on",
+        "my-func() { echo f; }; my-func; unset -f my-func",
+        ": > /no/x; echo on",
+        "export 1x=2; echo on",
+        "shopt -qo posix; echo $?; echo $0",
+        "diff <(echo a) <(echo a) && echo same",
+    ];
+    for engine in both() {
+        let s = engine.session(policy()).unwrap();
+        for script in scripts {
+            let real = std::process::Command::new("bash").args(["-c", script]).output().unwrap();
+            let got = s.exec(Exec::script(script)).unwrap();
+            let texts = [real.stdout, got.stdout, real.stderr, got.stderr];
+            let [out, our_out, err, our_err] = texts.map(|t| String::from_utf8(t).unwrap());
+            assert_eq!((our_out, our_err), (out, err), "{script}");
+        }
+        // The next call is no other.
+        sh(&s, "my-func() { echo f; }");
+        s.park();
+        assert_eq!(sh(&s, "my-func; . ./missing 2> /dev/null; echo $?"), "f\n1\n");
+    }
+}
+
 #[test]
 fn a_program_has_the_shells_surroundings() {
     for engine in both() {

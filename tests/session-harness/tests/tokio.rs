@@ -67,7 +67,7 @@ fn one_session_is_built_in_one_expression() {
     let s = build();
     assert_eq!(
         sh(&s, "echo $x; echo > /data/f"),
-        "5\nsh: line 1: /data/f: Read-only file system\n[1]"
+        "5\nbash: /data/f: Read-only file system\n[1]"
     );
     assert_eq!(s.engine().unwrap().awake(), 1);
 }
