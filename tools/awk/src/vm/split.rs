@@ -192,10 +192,11 @@ fn by_widths(list: &[(usize, Option<usize>)], text: &[u8], fields: &mut Vec<Span
     };
     let mut at = 0;
     for (skip, width) in list {
-        at = chars(at, *skip);
+        // A field that begins where the text ends behind what is skipped is there, and empty.
         if at >= text.len() {
             break;
         }
+        at = chars(at, *skip);
         let end = width.map_or(text.len(), |w| chars(at, w));
         fields.push(span(at, end));
         at = end;
@@ -232,10 +233,13 @@ fn by_matches(
 
 /// Fields are the matches; an empty one right behind a field is its separator's start.
 fn by_content(re: &Regex, text: &[u8], fields: &mut Vec<Span>, mut seps: Option<&mut Vec<Span>>) {
+    if text.is_empty() {
+        return;
+    }
     let (mut pos, mut last_end, mut sep_from) = (0, None, 0);
     while pos <= text.len() {
         let Some((s, e)) = re.find_at(text, pos) else { break };
-        if s == e && (last_end == Some(s) || text.is_empty()) {
+        if s == e && last_end == Some(s) {
             if s >= text.len() {
                 break;
             }
