@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz [TARGET] [--seconds N] [--seed N]`: the fuzzers of `tests/fuzz`.
 //!
-//! `shell`, the default, runs scripts at random with bash and with ours (stable Rust); its
-//! further options are those of `tests/fuzz/differ`. `javascript` calls the bindings of the image's `node` with values
+//! `shell`, the default, runs scripts at random with bash and with ours (stable Rust), with `--image` those of the
+//! image in `dist`; its further options are those of `tests/fuzz/differ`. `javascript` calls the bindings of the image's `node` with values
 //! at random (`tests/fuzz/javascript.cjs`). The other targets are libFuzzer's, by
 //! cargo-fuzz, and need a nightly toolchain: `parser expand arith glob regex printf
 //! snapshot store zip files request policy`, or `all` for one after another.
@@ -46,14 +46,45 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     }
 }
 
-/// The differential fuzzer.
+/// Runs the differential fuzzer: against the native shell, or with `--image` against the image in `dist`.
 fn shell(rest: &[String]) -> Result<ExitCode> {
     env::run(env::cargo().args(["build", "--locked", "-p", "box", "-p", "wasibox-differ"]))?;
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| env::root().join("target"), PathBuf::from);
     let mut cmd = Command::new(target.join("debug/wasibox-differ"));
-    let status = cmd.arg("--box").arg(target.join("debug/box")).args(rest).status()?;
+    if rest.iter().any(|word| word == "--image") {
+        cmd.arg("--image").arg(env::dist());
+    } else {
+        cmd.arg("--box").arg(target.join("debug/box"));
+    }
+    let status = cmd.args(rest.iter().filter(|word| *word != "--image")).status()?;
     Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(2)).unwrap_or(2)))
+}
+
+/// Seconds of each run of [`places`].
+const PLACES_SECONDS: u64 = 15;
+
+/// Compares constructs in places with bash, natively and in the image, from a fixed seed and a fresh one.
+///
+/// # Errors
+/// A difference, with its script and seed on standard output. Where there is no bash 5.2 nothing is compared.
+pub fn places() -> Result<()> {
+    let version = env::output(Command::new("/bin/bash").args(["-c", "echo $BASH_VERSION"]))?;
+    if !version.starts_with("5.2") {
+        eprintln!("no bash 5.2 here: nothing to compare with");
+        return Ok(());
+    }
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_secs();
+    for seed in [1, now] {
+        for image in [false, true] {
+            let mut args = vec!["--places".to_string(), "--shrink".into(), "60".into()];
+            args.extend(["--seed".into(), seed.to_string()]);
+            args.extend(["--seconds".into(), PLACES_SECONDS.to_string()]);
+            args.extend(image.then(|| "--image".to_string()));
+            ensure!(shell(&args)? == ExitCode::SUCCESS, "the shell differs from bash");
+        }
+    }
+    Ok(())
 }
 
 /// Calls of one guest, and seconds that they may take.

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, ensure};
 
 use crate::progress::Steps;
-use crate::{deny, dist, env, escape, platforms, sdk, tidy, web};
+use crate::{deny, dist, env, escape, fuzz, platforms, sdk, tidy, web};
 
 /// Crates that pull in Wasmer: built in the cache folder, in the profile of `dist`, so that
 /// Wasmer is compiled once.
@@ -35,7 +35,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     };
-    let mut steps = Steps::new(if fast { 3 } else { 13 });
+    let mut steps = Steps::new(if fast { 3 } else { 14 });
     if !fast {
         steps.begin("format");
         env::run(env::cargo().args(["fmt", "--all", "--check"]))?;
@@ -102,6 +102,11 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
     all.env("WASIBOX_PACKAGES", packages()?);
     env::run(&mut all)?;
     steps.end("ok");
+    if !fast {
+        steps.begin("the shell beside bash, constructs in places");
+        fuzz::places()?;
+        steps.end("ok");
+    }
     steps.finish("all checks passed");
     Ok(ExitCode::SUCCESS)
 }

@@ -37,9 +37,11 @@ const USAGE: &str =
     "usage: wasibox-differ [OPTION...] [run | show SEED | check FILE... | case NAME FILE]
   --box PATH        the multicall binary (default target/debug/box)
   --shell PATH      the shell alone instead: target/debug/examples/bash of the crate sh-cli
+  --image DIST      the image of that folder instead, by its runner
   --bash PATH       the authority (default /bin/bash)
   --seed N          first seed (default 1)
   --count N         scripts to run (default 1000)
+  --places          scripts of constructs in places alone
   --damage PERCENT  share of scripts that are damaged on purpose (default 0)
   --seconds N       stop after that time
   --stderr          compare error output, too
@@ -54,16 +56,29 @@ struct Options {
     ours: PathBuf,
     /// `ours` is the shell alone: `shell/cli/examples/bash.rs`.
     alone: bool,
+    /// The folder with `runner` and `image.webc`: these instead.
+    image: Option<PathBuf>,
     bash: PathBuf,
     seed: u64,
     count: u64,
     damage: usize,
+    places: bool,
     time: Option<Duration>,
     stderr: bool,
     failures: usize,
     shrink: usize,
     explained: bool,
     rest: Vec<String>,
+}
+
+impl Options {
+    fn script(&self, seed: u64) -> String {
+        if self.places {
+            script::generate_places(seed)
+        } else {
+            script::generate(seed, self.damage)
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -91,10 +106,12 @@ fn options() -> Result<Options> {
     let mut o = Options {
         ours: PathBuf::from("target/debug/box"),
         alone: false,
+        image: None,
         bash: PathBuf::from("/bin/bash"),
         seed: 1,
         count: 1000,
         damage: 0,
+        places: false,
         time: None,
         stderr: false,
         failures: 20,
@@ -111,6 +128,7 @@ fn options() -> Result<Options> {
                 o.ours = value()?.into();
                 o.alone = true;
             }
+            "--image" => o.image = Some(value()?.into()),
             "--bash" => o.bash = value()?.into(),
             "--seed" => o.seed = value()?.parse().context("--seed")?,
             "--count" => o.count = value()?.parse().context("--count")?,
@@ -119,6 +137,7 @@ fn options() -> Result<Options> {
                 o.count = u64::MAX;
             }
             "--damage" => o.damage = value()?.parse().context("--damage")?,
+            "--places" => o.places = true,
             "--stderr" => o.stderr = true,
             "--explained" => o.explained = true,
             "--failures" => o.failures = value()?.parse().context("--failures")?,
@@ -135,8 +154,15 @@ fn pair(o: &Options) -> Result<Pair> {
     let whole = |p: &PathBuf| p.canonicalize().with_context(|| p.display().to_string());
     Ok(Pair {
         bash: Shell::Bash(whole(&o.bash)?),
-        ours: if o.alone { Shell::Bash(whole(&o.ours)?) } else { Shell::Ours(whole(&o.ours)?) },
-        place: Place::new()?,
+        ours: match &o.image {
+            Some(dist) => Shell::Image {
+                runner: whole(&dist.join("runner"))?,
+                image: whole(&dist.join("image.webc"))?,
+            },
+            None if o.alone => Shell::Bash(whole(&o.ours)?),
+            None => Shell::Ours(whole(&o.ours)?),
+        },
+        place: Place::new(o.image.is_some())?,
         stderr: o.stderr,
     })
 }
@@ -149,7 +175,7 @@ fn run(o: &Options) -> Result<ExitCode> {
     let mut explained: BTreeMap<&str, u64> = BTreeMap::new();
     let mut seed = o.seed;
     while ran < o.count && found < o.failures && o.time.is_none_or(|t| start.elapsed() < t) {
-        let script = script::generate(seed, o.damage);
+        let script = o.script(seed);
         ran += 1;
         match pair.judge(script.as_bytes(), LIMIT)? {
             Verdict::Same => {}
@@ -190,7 +216,7 @@ fn run(o: &Options) -> Result<ExitCode> {
 /// Prints the script of a seed.
 fn show(o: &Options) -> Result<ExitCode> {
     let seed = o.rest.get(1).context("show SEED")?.parse().context("SEED")?;
-    print!("{}", script::generate(seed, o.damage));
+    print!("{}", o.script(seed));
     Ok(ExitCode::SUCCESS)
 }
 

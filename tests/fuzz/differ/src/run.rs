@@ -28,6 +28,15 @@ pub enum Shell {
     Bash(PathBuf),
     /// The multicall binary; it is called as `box bash SCRIPT`.
     Ours(PathBuf),
+    /// The image, by `runner exec`, with the place mounted under its own path.
+    Image { runner: PathBuf, image: PathBuf },
+}
+
+impl Shell {
+    /// Whether it runs in the image.
+    pub fn is_image(&self) -> bool {
+        matches!(self, Shell::Image { .. })
+    }
 }
 
 /// What a script did.
@@ -57,8 +66,9 @@ pub struct Place {
 }
 
 impl Place {
-    /// Makes the place, limits this process and its children, and adopts what these leave behind.
-    pub fn new() -> Result<Place> {
+    /// Makes the place, limits this process and its children, and adopts what these leave behind. The image's limits are
+    /// its own, and its memory is addresses above all.
+    pub fn new(is_image: bool) -> Result<Place> {
         let dir = tempfile::Builder::new().prefix("differ-").tempdir().context("scratch folder")?;
         let limits = [
             (Resource::Nproc, PROCESSES),
@@ -67,6 +77,9 @@ impl Place {
             (Resource::Core, 0),
         ];
         for (what, most) in limits {
+            if is_image && matches!(what, Resource::As | Resource::Nproc) {
+                continue;
+            }
             let limit = Rlimit { current: Some(most), maximum: Some(most) };
             rustix::process::setrlimit(what, limit).context("setrlimit")?;
         }
@@ -74,7 +87,7 @@ impl Place {
         let myself = rustix::process::getpid();
         rustix::process::set_child_subreaper(Some(myself)).context("child subreaper")?;
         open_to_all(dir.path())?;
-        let as_nobody = rustix::process::getuid().is_root();
+        let as_nobody = rustix::process::getuid().is_root() && !is_image;
         Ok(Place { dir, as_nobody, pristine: RefCell::default() })
     }
 
@@ -100,6 +113,13 @@ impl Place {
                 c.arg("bash");
                 c
             }
+            Shell::Image { runner, image } => {
+                let mut c = Command::new(runner);
+                let mount = format!("{0}:{0}:rw", meta.display());
+                c.args(["exec", "--no-stdin", "--mount", &mount, "--cwd"]).arg(self.work());
+                c.args(["--env", "HOME=/home/user"]).arg(image).args(["--", "bash"]);
+                c
+            }
         };
         command.arg("../s.sh").current_dir(self.work()).env_clear().process_group(0);
         for (name, value) in [
@@ -110,6 +130,11 @@ impl Place {
             ("PWD", &self.work().display().to_string()),
         ] {
             command.env(name, value);
+        }
+        if shell.is_image() {
+            // Of the host's, where machine code is kept.
+            let kept = ["HOME", "XDG_CACHE_HOME"];
+            command.envs(kept.iter().filter_map(|n| std::env::var_os(n).map(|v| (n, v))));
         }
         if self.as_nobody {
             command.uid(NOBODY).gid(NOBODY);

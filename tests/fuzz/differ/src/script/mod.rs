@@ -41,21 +41,36 @@ pub struct Script {
     files: usize,
     loops: usize,
     in_function: bool,
+    /// Bodies of constructs in places are commands about which the shells agree.
+    is_plain: bool,
+}
+
+impl Script {
+    fn new(seed: u64) -> Script {
+        Script {
+            random: Random::new(seed),
+            depth: 0,
+            functions: 0,
+            counters: 0,
+            files: 0,
+            loops: 0,
+            in_function: false,
+            is_plain: false,
+        }
+    }
+}
+
+/// Returns the script of a seed that has constructs in places alone: functions, texts and groups with a redirection
+/// where they begin, as stages, in the background, in substitutions. There is no difference that is explained.
+pub fn generate_places(seed: u64) -> String {
+    Script::new(seed).places()
 }
 
 /// The script of a seed; `damage` of a hundred scripts have something taken out, doubled or
 /// put in (`Script::damaged`), which tests how errors are recovered from. A seed gives the
 /// same script for every share but for that.
 pub fn generate(seed: u64, damage: usize) -> String {
-    let mut s = Script {
-        random: Random::new(seed),
-        depth: 0,
-        functions: 0,
-        counters: 0,
-        files: 0,
-        loops: 0,
-        in_function: false,
-    };
+    let mut s = Script::new(seed);
     let text = s.whole();
     if s.random.chance(damage) { s.damaged(&text) } else { text }
 }

@@ -8,7 +8,7 @@ impl Script {
         if self.leaf() {
             return self.simple();
         }
-        self.deeper(|s| match s.random.below(30) {
+        self.deeper(|s| match s.random.below(33) {
             0..=10 => s.simple(),
             11..=17 => s.compound(),
             18..=20 => s.redirected(),
@@ -20,6 +20,7 @@ impl Script {
             26 => s.traced(),
             27 => format!("{} && {} || {}", s.simple(), s.simple(), s.simple()),
             28 => format!("! {}; echo $?", s.simple()),
+            29..=31 => s.placed(),
             _ => s.shown(),
         })
     }

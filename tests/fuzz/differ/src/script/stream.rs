@@ -107,6 +107,83 @@ impl Script {
         format!("{not}{first} {bar} {last}{after}")
     }
 
+    /// A function, text or group in a place of a process of its own, with a redirection where it begins.
+    pub(crate) fn placed(&mut self) -> String {
+        let first = self.random.pick(&[
+            "ls > /dev/null",
+            "echo hidden > /dev/null",
+            "V=1 env > /dev/null",
+            "cat f1 > o1",
+            "read -r a < f1",
+            "exec 2> /dev/null",
+            "cat < f1",
+            "p x 2>&1",
+            ": {d}< f1",
+            "ls /nowhere 2> /dev/null",
+        ]);
+        let outside = std::mem::replace(&mut self.in_function, true);
+        let loops = std::mem::take(&mut self.loops);
+        let rest = if self.is_plain { self.plain() } else { self.simple() };
+        self.in_function = outside;
+        self.loops = loops;
+        let body = format!("{first}; {rest}");
+        let quoted = super::statement::single_quoted(&body);
+        let (before, command) = match self.random.below(7) {
+            0 | 1 => (format!("pf() {{ {body}\n}}"), "pf 1 2".into()),
+            2 => (String::new(), format!("eval {quoted}")),
+            // A builtin stands last, because bash 5.2 may become a program that does, and forgets what follows `.`.
+            3 => (format!("printf '%s\\n' {quoted} : > src"), ". ./src".into()),
+            4 => (String::new(), format!("{{ {body}\n}}")),
+            5 => (format!("pg() {{ {body}\n}}; pf() {{ pg; echo f; }}"), "pf".into()),
+            _ => (String::new(), format!("for i in 1 2; do {body}\ndone")),
+        };
+        let place = match self.random.below(9) {
+            0 | 1 => format!("{command} | cat"),
+            2 => format!("echo in | {command} | cat"),
+            3 => format!("echo in | {command}"),
+            4 => format!("{command} & wait $!"),
+            5 => format!("x=$({command}); p \"$x\""),
+            6 => format!("cat <({command}; echo sub)"),
+            7 => format!("( {command} )"),
+            _ => command,
+        };
+        format!("{before}\n{place}\necho $?")
+    }
+
+    /// A command about which the shells agree.
+    fn plain(&mut self) -> String {
+        self.random
+            .pick(&[
+                "p \"$@\"",
+                "echo on",
+                "p $? \"$a\"",
+                "a=new; p \"$a\"",
+                "cat f2; p end",
+                "return 3",
+                "exit 4",
+                "(exit 5); p $?",
+                "exec echo replaced",
+                "ls f1 f2 | cat",
+                "local l=1; p $l",
+                "x=$(cat f2); p \"$x\"",
+                "while read -r l; do p \"$l\"; done < f1",
+                "trap 'echo T' EXIT; p trap",
+                "wait; p $?",
+            ])
+            .into()
+    }
+
+    /// A script of constructs in places alone.
+    pub(crate) fn places(&mut self) -> String {
+        self.is_plain = true;
+        let mut out = String::from("p() { printf '[%s]' \"$#\" \"$@\"; echo; }\na=1\n");
+        for _ in 0..3 {
+            let text = self.placed();
+            out.push_str(&format!("(\n{text}\n) 2> /dev/null; echo \"= $?\"\n"));
+        }
+        out
+    }
+
     pub(crate) fn here_document(&mut self) -> String {
         let mut body = String::new();
         for _ in 0..self.random.below(4) {
