@@ -15,7 +15,7 @@ Print the STRINGs, separated by spaces, and a newline.
       --help     display this help and exit
       --version  output version information and exit
 
-Escapes of -e: \\\\ \\a \\b \\c (end of output) \\e \\f \\n \\r \\t \\v \\0NNN \\xHH
+Escapes of -e: \\\\ \\a \\b \\c (end of output) \\e \\f \\n \\r \\t \\v \\NNN \\0NNN \\xHH
 ";
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -50,7 +50,7 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
             return Ok(Exit::FAILURE);
         }
         let result = if escapes {
-            let d = decode(word, Dialect::Echo);
+            let d = decode(word, Dialect::GnuEcho);
             let result = ctx.stdout.write_all(&d.bytes);
             if d.stop {
                 return Ok(if result.is_ok() { Exit::SUCCESS } else { Exit::FAILURE });

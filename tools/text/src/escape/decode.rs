@@ -7,6 +7,8 @@ pub enum Dialect {
     AnsiC,
     /// `echo -e`: octal only as `\0nnn`, `\c` ends all output.
     Echo,
+    /// The same to GNU's program `echo`: `\nnn` as well, no `\u`, `\U`, `\E`.
+    GnuEcho,
     /// The argument of `printf %b`: as `echo -e`, and `\nnn`.
     PrintfB,
     /// A `printf` format: `\nnn`, `\"`, `\'`, `\?`; `\c` is text.
@@ -102,6 +104,7 @@ fn escape(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
         return 0;
     };
     let plain = match byte {
+        b'E' | b'u' | b'U' if dialect == Dialect::GnuEcho => return keep(byte, out),
         b'e' | b'E' => 0x1b,
         b'\\' => b'\\',
         b'"' if dialect == Dialect::GnuFormat => byte,
@@ -126,7 +129,8 @@ fn keep(byte: u8, out: &mut Decoded) -> usize {
 
 fn octal(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
     // `\0nnn` has three digits after the zero, `\nnn` three in all.
-    let zero_form = rest[0] == b'0' && matches!(dialect, Dialect::Echo | Dialect::PrintfB);
+    let zero_form =
+        rest[0] == b'0' && matches!(dialect, Dialect::Echo | Dialect::GnuEcho | Dialect::PrintfB);
     if dialect == Dialect::Echo && !zero_form {
         return keep(rest[0], out);
     }
@@ -185,7 +189,7 @@ fn unicode(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
 
 fn control(rest: &[u8], dialect: Dialect, out: &mut Decoded) -> usize {
     match dialect {
-        Dialect::Echo | Dialect::PrintfB | Dialect::GnuFormat => {
+        Dialect::Echo | Dialect::GnuEcho | Dialect::PrintfB | Dialect::GnuFormat => {
             out.stop = true;
             1
         }
