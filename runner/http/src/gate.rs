@@ -9,7 +9,6 @@ use axum::http::{HeaderMap, HeaderValue, Response, Uri, header};
 use axum::middleware::Next;
 use axum::response::IntoResponse;
 use std::borrow::Cow;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
