@@ -118,10 +118,15 @@ export declare class Outcome {
   readonly files: readonly FileChange[];
   /** More files may have changed than are listed. */
   readonly filesTruncated: boolean;
-  /** The value of a cell's last expression: itself where it is plain data (what JSON has), else as the language writes it. */
+  /**
+   * The value of a cell's last expression: itself where it is plain data (what JSON has), else as the language writes it;
+   * null if it is too long (`valueBytes`).
+   */
   readonly value: unknown;
-  /** The same as `repr` or `util.inspect` writes it. */
+  /** The same as `repr` or `util.inspect` writes it; of a long one the beginning and the end. */
   readonly valueRepr: string | null;
+  /** How many bytes the value has at least, if it was cut: at 64 KiB of text, 1 MiB of JSON, `maxOutput`. */
+  readonly valueBytes: number | null;
   /** Processes that were left and ended with the call. */
   readonly ended: readonly string[];
   /** The cell's interpreter has ended. */

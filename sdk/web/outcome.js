@@ -52,7 +52,10 @@ export class Outcome {
     this.filesTruncated = told.files_truncated;
     this.valueRepr = told.value ?? null;
     const plain = parsed(told.value_json);
-    this.value = plain === undefined ? this.valueRepr : plain;
+    this.valueBytes = told.value_bytes ?? null;
+    // Part of a value would pass for another one.
+    const shown = this.valueBytes === null ? this.valueRepr : null;
+    this.value = plain === undefined ? shown : plain;
     this.ended = told.ended;
     this.putBack = told.put_back;
     this.commit = told.commit ?? null;

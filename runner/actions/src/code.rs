@@ -5,7 +5,7 @@ pub(crate) mod modules;
 use crate::client::Call;
 use crate::machine::Machine;
 use crate::refusal::{Kind, Refusal};
-use crate::show::shortened;
+use crate::show;
 use crate::tool::{Action, Done};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use wasibox::files::{Answer, Data, Request, UploadOf};
+use wasibox::value::{CellValue, shortened};
 use wasibox::{
     Exec, FileChange, FileChangeKind, HostToolPolicy, Limits, NetworkPolicy, Outcome, Policy,
     Session,
@@ -71,6 +72,9 @@ pub struct ExecuteCode {
     /// 64 to 512 MB, 256 by default.
     #[serde(default)]
     memory: Option<u64>,
+    /// Bytes of each stream (256 KiB by default) and of the value (32 KiB) to give.
+    #[serde(default)]
+    max_output: Option<u64>,
 }
 
 /// A file in the program's directory.
@@ -101,11 +105,19 @@ pub struct Executed {
     stderr: String,
     /// The value of the last expression: as JSON where it is plain data, else as the language writes it.
     return_value: Option<serde_json::Value>,
+    /// The value is too long, and returnValue null: its bytes, at least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    return_value_bytes: Option<u64>,
+    /// Beginning and end of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    return_value_preview: Option<String>,
     execution_time_ms: f64,
     #[serde(rename = "memoryUsedMB")]
     memory_used_mb: f64,
     /// Files that were made or changed.
     files: Vec<File>,
+    /// Output or the value is not whole.
+    truncated: bool,
     /// The limit that it ran into.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit_hit: Option<String>,
@@ -134,11 +146,12 @@ impl Action for ExecuteCode {
             exec.input = wasibox::Input::Bytes(stdin.into_bytes());
         }
         let outcome = call.exec(&session, exec)?;
-        let mut executed = executed(&session, outcome);
-        if !has_value {
-            executed.return_value = value(&session);
-        }
-        let text = serde_json::to_string(&executed).unwrap_or_default();
+        let value = match has_value {
+            true => CellValue::new(outcome.value.clone(), outcome.value_json.clone()),
+            false => value(&session),
+        };
+        let executed = executed(&session, outcome, value, self.max_output);
+        let text = in_words(&executed, self.max_output.unwrap_or(show::OUTPUT));
         Ok(Done::new(executed, text))
     }
 }
@@ -198,14 +211,26 @@ impl ExecuteCode {
     }
 }
 
-fn executed(session: &Session, outcome: Outcome) -> Executed {
-    let plain = outcome.value_json.as_deref().and_then(|j| serde_json::from_str(j).ok());
+fn executed(session: &Session, outcome: Outcome, value: CellValue, most: Option<u64>) -> Executed {
     let files = files(session, &outcome);
+    let most_of = |default: u64| most.unwrap_or(default).min(show::MOST_OUTPUT);
+    let [(stdout, cut), (stderr, cut_too)] =
+        [&outcome.stdout, &outcome.stderr].map(|s| shortened(s, most_of(OUTPUT)));
+    let value = value.bounded(most_of(show::OUTPUT));
+    let plain = value.json.as_deref().and_then(|j| serde_json::from_str(j).ok());
+    let (text, preview) = match value.bytes {
+        // A part of a value would pass for another one.
+        Some(_) => (None, value.text.filter(|_| plain.is_none())),
+        None => (value.text, None),
+    };
     Executed {
         success: outcome.exit_code == 0,
-        stdout: shortened(&outcome.stdout, OUTPUT).0,
-        stderr: shortened(&outcome.stderr, OUTPUT).0,
-        return_value: plain.or_else(|| outcome.value.map(serde_json::Value::from)),
+        stdout,
+        stderr,
+        return_value_bytes: value.bytes.filter(|_| plain.is_none()),
+        truncated: outcome.truncated || cut || cut_too || value.bytes.is_some() && plain.is_none(),
+        return_value: plain.or_else(|| text.map(serde_json::Value::from)),
+        return_value_preview: preview,
         execution_time_ms: outcome.duration_ms,
         memory_used_mb: outcome.peak_memory as f64 / f64::from(1 << 20),
         files,
@@ -249,13 +274,42 @@ fn put(session: &Session, path: &str, bytes: Vec<u8>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The value that `run.cjs` has written, if it has.
-fn value(session: &Session) -> Option<serde_json::Value> {
+/// Returns the value that `run.cjs` or `run.py` has written as JSON, if it has.
+fn value(session: &Session) -> CellValue {
     let request = Request::Download { path: VALUE.into(), offset: 0, limit: Some(BYTES as u64) };
     match session.files(&request) {
-        Ok(Answer::Data { data, .. }) => serde_json::from_slice(&data.0).ok(),
-        _ => None,
+        Ok(Answer::Data { data, size, next_offset, .. }) => {
+            let text = String::from_utf8_lossy(&data.0).into_owned();
+            match next_offset {
+                Some(_) => CellValue { text: Some(text), json: None, bytes: Some(size) },
+                None => CellValue { text: Some(text.clone()), json: Some(text), bytes: None },
+            }
+        }
+        _ => CellValue::default(),
     }
+}
+
+/// Returns the answer for models: JSON with at most `most` bytes of each stream and of files, of which those that have no
+/// room have their size.
+fn in_words(executed: &Executed, most: u64) -> String {
+    let mut answer = serde_json::to_value(executed).unwrap_or_default();
+    for (name, text) in [("stdout", &executed.stdout), ("stderr", &executed.stderr)] {
+        answer[name] = shortened(text.as_bytes(), most).0.into();
+    }
+    let mut left = most;
+    for file in
+        answer["files"].as_array_mut().into_iter().flatten().filter_map(|f| f.as_object_mut())
+    {
+        let bytes = file["content"].as_str().map_or(0, |c| c.len() as u64);
+        match left.checked_sub(bytes) {
+            Some(rest) => left = rest,
+            None => {
+                file.remove("content");
+                file.insert("contentBytesLeftOut".into(), bytes.into());
+            }
+        }
+    }
+    answer.to_string()
 }
 
 /// What the program has left, as long as there is room.

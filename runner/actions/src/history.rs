@@ -3,7 +3,6 @@
 use crate::client::Call;
 use crate::machine::Machine;
 use crate::refusal::{Kind, Refusal};
-use crate::show::shortened;
 use crate::tool::{Action, Done};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +10,7 @@ use std::io::Write;
 use wasibox::diff::{differences, text};
 use wasibox::store::snapshot::Commit;
 use wasibox::store::{self, snapshot};
+use wasibox::value::shortened;
 use wasibox::{Error, Session};
 
 /// Commits that are listed if nothing else is asked for, and at most.

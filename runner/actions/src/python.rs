@@ -28,7 +28,7 @@ struct Cell {
     /// Standard input.
     #[serde(default)]
     stdin: Option<String>,
-    /// Bytes of each stream to give, 32 KiB by default: beginning and end of more.
+    /// Bytes of each stream and of the value to give, 32 KiB by default: beginning and end of more.
     #[serde(default)]
     max_output: Option<u64>,
 }

@@ -7,11 +7,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wasibox::files::{Answer, Request};
+use wasibox::value::{CellValue, shortened};
 use wasibox::{Exec, FileChange, FileChangeKind, Outcome, Session};
 
-/// Bytes of each stream that a model gets, if it asks for no other number; and at most.
-const OUTPUT: u64 = 32 << 10;
-const MOST_OUTPUT: u64 = 4 << 20;
+/// Bytes of each stream and of a value that a model gets, if it asks for no other number; and at most.
+pub const OUTPUT: u64 = 32 << 10;
+pub const MOST_OUTPUT: u64 = 4 << 20;
 /// Pictures of one result, and bytes of each.
 const PICTURES: usize = 4;
 const PICTURE: u64 = 2 << 20;
@@ -31,7 +32,7 @@ pub struct Ran {
     /// Files that were created, modified or deleted.
     pub files: Vec<Changed>,
     pub execution_time_ms: f64,
-    /// Output or the list of files is not whole.
+    /// Output, a value or the list of files is not whole.
     pub truncated: bool,
     /// The limit that it ran into.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,9 +43,12 @@ pub struct Ran {
     /// The value of a cell's last expression, as Python's `repr` or Node's `util.inspect` writes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// The same as JSON, where it is plain data.
+    /// The same as JSON, where it is plain data and short enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value_json: Option<serde_json::Value>,
+    /// The value is cut: its bytes, at least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_bytes: Option<u64>,
     /// The interpreter has ended; the next cell goes on from before this one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub put_back: bool,
@@ -109,7 +113,10 @@ pub fn ran(session: &Session, outcome: Outcome, max_output: Option<u64>) -> Done
     let most = max_output.unwrap_or(OUTPUT).min(MOST_OUTPUT);
     let (stdout, cut) = shortened(&outcome.stdout, most);
     let (stderr, cut_too) = shortened(&outcome.stderr, most);
-    let truncated = outcome.truncated || outcome.files_truncated || cut || cut_too;
+    let (text, json, bytes) = (outcome.value, outcome.value_json, outcome.value_bytes);
+    let value = CellValue { text, json, bytes }.bounded(most);
+    let truncated =
+        outcome.truncated || outcome.files_truncated || cut || cut_too || value.bytes.is_some();
     let ran = Ran {
         stdout,
         stderr,
@@ -119,8 +126,9 @@ pub fn ran(session: &Session, outcome: Outcome, max_output: Option<u64>) -> Done
         truncated: truncated || outcome.files.len() > LISTED,
         limit_hit: outcome.limit_hit.map(|l| l.name().to_owned()),
         background: outcome.background,
-        value_json: outcome.value_json.as_deref().and_then(|j| serde_json::from_str(j).ok()),
-        value: outcome.value,
+        value_json: value.json.as_deref().and_then(|j| serde_json::from_str(j).ok()),
+        value: value.text,
+        value_bytes: value.bytes,
         put_back: outcome.put_back,
         commit: outcome.commit,
     };
@@ -128,23 +136,6 @@ pub fn ran(session: &Session, outcome: Outcome, max_output: Option<u64>) -> Done
     parts.extend(pictures(session, &outcome.files));
     parts.extend(links(&outcome.files));
     Done { answer: ran, parts, doubled: Vec::new() }
-}
-
-/// Text of at most so many bytes: of more, the beginning and the end.
-pub fn shortened(bytes: &[u8], most: u64) -> (String, bool) {
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
-    if bytes.len() <= most {
-        return (String::from_utf8_lossy(bytes).into_owned(), false);
-    }
-    let head = most * 3 / 4;
-    // No character is cut.
-    let is_inner = |at: &usize| bytes.get(*at).is_some_and(|b| b & 0xc0 == 0x80);
-    let begin = (head.saturating_sub(3)..=head).rev().find(|at| !is_inner(at)).unwrap_or(head);
-    let end = bytes.len() - (most - head);
-    let end = (end..(end + 4).min(bytes.len())).find(|at| !is_inner(at)).unwrap_or(end);
-    let (a, b) = (&bytes[..begin], &bytes[end..]);
-    let note = format!("\n[... {} bytes left out ...]\n", end - begin);
-    (String::from_utf8_lossy(a).into_owned() + &note + &String::from_utf8_lossy(b), true)
 }
 
 fn in_words(ran: &Ran) -> String {
@@ -157,6 +148,9 @@ fn in_words(ran: &Ran) -> String {
     };
     if let Some(value) = &ran.value {
         add(value);
+    }
+    if let Some(bytes) = ran.value_bytes {
+        add(&format!("[the value is not whole: {bytes} bytes at least]"));
     }
     if !ran.stderr.is_empty() {
         add(&format!("[stderr]\n{}", ran.stderr));
@@ -219,18 +213,4 @@ fn links(files: &[FileChange]) -> Vec<Part> {
         size: f.size,
     };
     files.iter().filter(is_wanted).take(TOLD).map(link).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_text_has_its_beginning_and_end() {
-        assert_eq!(shortened(b"abc", 3), ("abc".into(), false));
-        let (text, cut) = shortened(b"0123456789", 4);
-        assert_eq!((text.as_str(), cut), ("012\n[... 6 bytes left out ...]\n9", true));
-        let (text, _) = shortened("ä".repeat(100).as_bytes(), 41);
-        assert!(!text.contains('\u{fffd}'), "{text}");
-    }
 }

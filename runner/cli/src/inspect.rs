@@ -81,7 +81,8 @@ pub fn inspect(path: &Path, json: bool) -> Result<u8, Failure> {
 
 /// Compiles every program of an image that this machine has no code for yet, and packs or writes what it is asked for of that.
 pub fn compile(args: &CompileArgs) -> Result<u8, Failure> {
-    let CompileArgs { image: path, bundle, memories } = args;
+    let CompileArgs { image, bundle, memories } = args;
+    let path = &image.path()?;
     let image = Arc::new(open(path)?);
     let artifacts = wasibox::default_artifact_dir();
     wasibox::compile_all(image.clone(), artifacts.clone(), compiling())

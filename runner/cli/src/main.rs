@@ -118,7 +118,7 @@ fn run(parsed: Parsed) -> Result<u8, Failure> {
         Command::Mcp(args) => door::mcp(&args),
         Command::Serve(args) => door::serve(&args),
         Command::RunJson(args) => run_json::run(&args),
-        Command::Inspect(args) => inspect::inspect(&args.image, args.json),
+        Command::Inspect(args) => inspect::inspect(&args.image.path()?, args.json),
         Command::Compile(args) => inspect::compile(&args),
         Command::Doctor => doctor::run(),
         Command::Completions { shell } => manual::completions(shell),

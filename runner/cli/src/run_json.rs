@@ -127,7 +127,8 @@ fn parse(text: &[u8]) -> Result<Request, Wrong> {
 fn command(request: &Request) -> Result<Vec<String>, Wrong> {
     let path = &request.entry_path;
     let plain = |p: &str| !matches!(p, "" | "." | "..") && !p.contains(['\\', '\0']);
-    let relative = path.strip_prefix("./").unwrap_or(path);
+    // No shell has expanded a `~`: it means the folder, which is all that the program has. A folder of that name is `./~`.
+    let relative = path.strip_prefix("./").or(path.strip_prefix("~/")).unwrap_or(path);
     if !relative.split('/').all(plain) || path.len() > 4096 {
         return Err(Wrong::Path(path.clone()));
     }
@@ -232,6 +233,8 @@ mod tests {
         let argv = of(r#"{"entryPath":"./a/b.sh","argv":["-x"]}"#).unwrap();
         assert_eq!(argv, ["bash", "/work/a/b.sh", "-x"]);
         assert_eq!(of(r#"{"entryPath":"m.py"}"#).unwrap(), ["python3", "/work/m.py"]);
+        assert_eq!(of(r#"{"entryPath":"~/main.ts"}"#).unwrap(), ["tsx", "/work/main.ts"]);
+        assert_eq!(of(r#"{"entryPath":"./~/main.ts"}"#).unwrap(), ["tsx", "/work/~/main.ts"]);
         for (name, program) in [
             ("a.js", "node"),
             ("a.cjs", "node"),

@@ -5,9 +5,28 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 pub use wasibox::policy::values::{seconds, size};
 use wasibox::{MountSpec, Workspace};
 
-/// `HOST:GUEST[:ro|rw[,quota=SIZE]]`.
-pub fn mount(text: &OsStr) -> Option<MountSpec> {
-    let b = text.as_bytes();
+/// Why a text is no mount.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MountTextError {
+    #[error("not HOST:GUEST")]
+    Form,
+    #[error("'{0}' is not an absolute path of the guest")]
+    RelativeGuest(String),
+}
+
+/// Reads `HOST:GUEST[:ro|rw[,quota=SIZE]]`.
+///
+/// # Errors
+/// If it has another form, or GUEST does not begin with `/`.
+pub fn mount(text: &OsStr) -> Result<MountSpec, MountTextError> {
+    let mount = mount_parts(text.as_bytes()).ok_or(MountTextError::Form)?;
+    match mount.guest.starts_with('/') {
+        true => Ok(mount),
+        false => Err(MountTextError::RelativeGuest(mount.guest)),
+    }
+}
+
+fn mount_parts(b: &[u8]) -> Option<MountSpec> {
     let (b, quota) = match find(b, b":rw,quota=") {
         Some(at) => {
             let bytes = size(std::str::from_utf8(&b[at + ":rw,quota=".len()..]).ok()?)?;
@@ -22,7 +41,7 @@ pub fn mount(text: &OsStr) -> Option<MountSpec> {
     };
     let cut = b.iter().rposition(|c| *c == b':')?;
     let (host, guest) = (&b[..cut], std::str::from_utf8(&b[cut + 1..]).ok()?);
-    (!host.is_empty() && guest.starts_with('/')).then(|| MountSpec {
+    (!host.is_empty() && !guest.is_empty()).then(|| MountSpec {
         host: OsString::from_vec(host.to_vec()).into(),
         guest: guest.to_owned(),
         writable,
@@ -68,12 +87,16 @@ mod tests {
 
     #[test]
     fn mounts() {
-        let m = |s: &str| mount(s.as_ref()).map(|m| (m.host, m.guest, m.writable));
+        let m = |s: &str| mount(s.as_ref()).ok().map(|m| (m.host, m.guest, m.writable));
         let want = |h: &str, g: &str, w| Some((h.into(), g.to_owned(), w));
         assert_eq!(m("a:/b"), want("a", "/b", false));
         assert_eq!(m("/a:/b:rw"), want("/a", "/b", true));
         assert_eq!(m("C:/x:/b:ro"), want("C:/x", "/b", false));
-        let q = |s: &str| mount(s.as_ref()).map(|m| (m.guest, m.writable, m.quota));
+        let relative = |s: &str| Err(MountTextError::RelativeGuest(s.to_owned()));
+        assert_eq!(mount(".:src".as_ref()), relative("src"));
+        assert_eq!(mount("/a:~/b:rw,quota=1M".as_ref()), relative("~/b"));
+        assert_eq!(mount("/a".as_ref()), Err(MountTextError::Form));
+        let q = |s: &str| mount(s.as_ref()).ok().map(|m| (m.guest, m.writable, m.quota));
         assert_eq!(q("a:/b:rw,quota=2M"), Some(("/b".to_owned(), true, Some(2 << 20))));
         assert_eq!(q("a:/b:rw"), Some(("/b".to_owned(), true, None)));
         for bad in ["a", "a:b", ":/b", "a:", "", "a:/b:rw,quota=", "a:/b:rw,quota=x"] {

@@ -63,6 +63,7 @@ mod search;
 mod second;
 mod table;
 mod threads;
+pub mod value;
 
 pub use background::Background;
 pub use calls::CALLS;

@@ -80,6 +80,7 @@ pub use outcome::{LimitHit, RunResult, Status};
 pub use policy::{Limits, NetworkPolicy, Policy, Workspace, WorkspaceKind};
 pub use programs::{ProgramError, compile_all};
 pub use sandbox::{Interrupt, Prepared, RunSpec, Sandbox, SandboxError, image_files, protected};
+pub use wasibox_kernel::value;
 pub use wasibox_vfs::{Change, ChangeKind, Changes, DiskLimits, MountError, MountSpec, Stream};
 
 use std::sync::{Mutex, MutexGuard};

@@ -76,7 +76,7 @@ pub use wasibox_sandbox::{
     DiskLimits, HostToolPolicy, LimitHit, Limits, MountSpec, NetworkPolicy, Policy, SandboxError,
     Workspace, WorkspaceKind, compile_all,
 };
-pub use wasibox_sandbox::{terminal, watchdog};
+pub use wasibox_sandbox::{terminal, value, watchdog};
 pub use wasibox_store as store;
 pub use wasibox_worker::child::ARGUMENT as WORKER_ARGUMENT;
 pub use wasibox_worker::jail::{Wall, Walls};

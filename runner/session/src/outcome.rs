@@ -36,10 +36,13 @@ pub struct Outcome {
     pub ended: Vec<String>,
     /// Those that go on instead, as [`Exec::keep_background`](crate::Exec::keep_background) has asked, likewise.
     pub background: Vec<String>,
-    /// The value of a cell's last expression, as `repr` or `util.inspect` writes it; at most 64 KiB.
+    /// The value of a cell's last expression, as `repr` or `util.inspect` writes it; at most 64 KiB, and what is
+    /// captured of output. Of a longer one the beginning and the end, or the beginning and `...`.
     pub value: Option<String>,
-    /// The same as a text of JSON, where it is plain data; at most 1 MiB.
+    /// The same as a text of JSON, where it is plain data and not longer than 1 MiB, nor than what is captured of output.
     pub value_json: Option<String>,
+    /// How many bytes the value has at least, if `value` or `value_json` is cut or left out for its length.
+    pub value_bytes: Option<u64>,
     /// The cell's interpreter ended, or was ended: the next cell goes on from before this one.
     pub put_back: bool,
     /// The commit that the call has made; absent without a history.
@@ -49,7 +52,7 @@ pub struct Outcome {
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let ms = |t: f64| (t * 1000.0).round() / 1000.0;
-        let mut o = s.serialize_struct("Outcome", 17)?;
+        let mut o = s.serialize_struct("Outcome", 18)?;
         o.serialize_field("exit_code", &self.exit_code)?;
         for (name, raw, bytes) in
             [("stdout", "stdout_base64", &self.stdout), ("stderr", "stderr_base64", &self.stderr)]
@@ -79,6 +82,10 @@ impl Serialize for Outcome {
         match plain {
             Some(plain) => o.serialize_field("value_json", &plain)?,
             None => o.skip_field("value_json")?,
+        }
+        match &self.value_bytes {
+            Some(bytes) => o.serialize_field("value_bytes", bytes)?,
+            None => o.skip_field("value_bytes")?,
         }
         match self.put_back {
             true => o.serialize_field("put_back", &true)?,
@@ -113,6 +120,7 @@ mod tests {
             background: vec!["sleep 8".into()],
             value: Some("[1]".into()),
             value_json: Some("[1]".into()),
+            value_bytes: None,
             put_back: false,
             commit: None,
         };
@@ -124,7 +132,8 @@ mod tests {
         assert_eq!(j["limit_hit"], "timeout");
         assert_eq!(j["files_truncated"], true);
         assert_eq!((&j["value"], &j["value_json"]), (&"[1]".into(), &serde_json::json!([1])));
-        assert!(j.get("put_back").is_none() && j.get("commit").is_none());
+        assert!(j.get("put_back").is_none() && j.get("value_bytes").is_none());
+        assert!(j.get("commit").is_none());
         assert_eq!(j["ended"], serde_json::json!(["sleep 9"]));
         assert_eq!(j["background"], serde_json::json!(["sleep 8"]));
     }

@@ -6,6 +6,7 @@ use crate::session::Error;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use wasibox_sandbox::streams::{BytesInput, Capture, HostStream, Meter};
+use wasibox_sandbox::value::CellValue;
 use wasibox_sandbox::{LimitHit, RunSpec, Sandbox, Stream};
 
 /// What [`Input::Inherit`] and [`Output::Inherit`] mean: descriptors for the three streams.
@@ -47,11 +48,12 @@ pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<
         spec.stderr = HostStream::output(inherited.stderr, meter.clone(), exec.raw_terminal)?;
     }
     let mark = exec.list_files.then(|| sandbox.mark());
-    let (result, value, value_json, put_back) = match exec.cell {
-        None => (sandbox.run(spec)?, None, None, false),
+    let (result, value, put_back) = match exec.cell {
+        None => (sandbox.run(spec)?, CellValue::default(), false),
         Some(cell) => {
             let ran = sandbox.cell(&cell.name, spec, &cell.code)?;
-            (ran.run, ran.value.map(text), ran.json.map(text), ran.is_gone)
+            let value = CellValue::new(ran.value.map(text), ran.json.map(text));
+            (ran.run, value.bounded(limit.unwrap_or(u64::MAX)), ran.is_gone)
         }
     };
     let changes = mark.map(|m| sandbox.changes(&m)).unwrap_or_default();
@@ -77,8 +79,9 @@ pub fn exec(sandbox: &Sandbox, exec: Exec, inherited: &Inherited<'_>) -> Result<
         files: wasibox_files::describe(sandbox.vfs(), changes.list),
         ended: result.ended,
         background: result.left,
-        value,
-        value_json,
+        value: value.text,
+        value_json: value.json,
+        value_bytes: value.bytes,
         put_back,
         commit: None,
     })

@@ -27,6 +27,8 @@ pub struct Outcome {
     /// A text, which the guest has written: whoever reads it looks whether it is JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value_json: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value_bytes: Option<u64>,
     pub ended: Vec<String>,
     pub put_back: bool,
     pub commit: Option<u64>,

@@ -19,6 +19,7 @@ use wasibox_image::module::{Facts, facts};
 use wasibox_image::parts::Catalog;
 use wasibox_kernel::border::Fd;
 use wasibox_kernel::parked;
+use wasibox_kernel::value::CellValue;
 use wasibox_kernel::{
     Child, Cwd, Descriptor, Descriptors, Finish, Found, LimitHit, Limits, OpenFile, find_program,
     image_files,
@@ -347,6 +348,7 @@ fn run_command(command: Command) -> Result<Outcome, Failure> {
     let put_back = matches!(ended, Some(None));
     let (answer, cell) = ended.flatten().unzip();
     let answer = answer.unwrap_or_default();
+    let value = CellValue::new(answer.value, answer.json).bounded(limit);
     let mut outcome = Outcome {
         exit_code: exit_code(&end),
         duration_ms: ms(begun.elapsed()),
@@ -356,8 +358,9 @@ fn run_command(command: Command) -> Result<Outcome, Failure> {
         truncated: meter.is_over(),
         files_truncated: changes.truncated,
         files: wasibox_files::describe(vfs, changes.list),
-        value: answer.value,
-        value_json: answer.json,
+        value: value.text,
+        value_json: value.json,
+        value_bytes: value.bytes,
         ended: end.ended,
         put_back,
         commit: None,

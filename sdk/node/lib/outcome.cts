@@ -35,6 +35,7 @@ interface Rest {
   files_truncated: boolean;
   value?: string;
   value_json?: unknown;
+  value_bytes?: number;
   ended: string[];
   background: string[];
   put_back?: boolean;
@@ -65,10 +66,15 @@ export class Outcome {
   readonly files: readonly FileChange[];
   /** More files may have changed than are listed. */
   readonly filesTruncated: boolean;
-  /** The value of a cell's last expression: itself where it is plain data (what JSON has), else as the language writes it. */
+  /**
+   * The value of a cell's last expression: itself where it is plain data (what JSON has), else as the language writes it;
+   * null if it is too long (`valueBytes`).
+   */
   readonly value: unknown;
-  /** The same as `repr` or `util.inspect` writes it. */
+  /** The same as `repr` or `util.inspect` writes it; of a long one the beginning and the end. */
   readonly valueRepr: string | null;
+  /** How many bytes the value has at least, if it was cut: at 64 KiB of text, 1 MiB of JSON, `maxOutput`. */
+  readonly valueBytes: number | null;
   /** Processes that were left and ended with the call, */
   readonly ended: readonly string[];
   /** and those that go on (`keepBackground`). */
@@ -98,7 +104,10 @@ export class Outcome {
     });
     this.filesTruncated = rest.files_truncated;
     this.valueRepr = rest.value ?? null;
-    this.value = "value_json" in rest ? rest.value_json : this.valueRepr;
+    this.valueBytes = rest.value_bytes ?? null;
+    // Part of a value would pass for another one.
+    const shown = this.valueBytes === null ? this.valueRepr : null;
+    this.value = "value_json" in rest ? rest.value_json : shown;
     this.ended = rest.ended;
     this.background = rest.background;
     this.putBack = rest.put_back ?? false;

@@ -59,6 +59,11 @@ test("cells keep their variables, and give values and pictures", () =>
     assert.deepEqual((await s.python("{'a': [1, None]}")).value, { a: [1, null] });
     const set = await s.python("{1}");
     assert.deepEqual([set.value, set.valueRepr], ["{1}", "{1}"]);
+    const cut = await s.python("list(range(100000))", { maxOutput: 1000 });
+    assert.deepEqual([cut.value, cut.valueBytes], [null, 688890]);
+    assert.match(cut.valueRepr, /bytes left out/);
+    const whole = await s.python("list(range(100000))");
+    assert.deepEqual([whole.value.length, whole.valueBytes], [100000, null]);
     assert.match((await s.python("1/0")).stderr, /ZeroDivisionError/);
     await s.javascript("const y = await Promise.resolve(41)");
     assert.equal((await s.javascript("y + 1")).value, 42);

@@ -95,6 +95,11 @@ def test_values_of_cells(s):
     out = s.python("print(1); {2}")
     assert (out.stdout, out.value, out.value_repr) == ("1\n", "{2}", "{2}")
     assert s.python("y = 1").value is None
+    for code, most, size in [("list(range(100000))", 1000, 688890), ("{'x' * 100000}", None, 65536)]:
+        out = s.python(code, max_output=most)
+        assert (out.value, out.value_bytes) == (None, size) and len(out.value_repr) < (most or 65536) + 99
+    out = s.python("list(range(100000))")
+    assert (len(out.value), out.value_bytes) == (100000, None)
     out = s.python("1/0")
     assert out.exit_code == 1 and out.stderr.endswith("ZeroDivisionError: division by zero\n")
     s.python("z = 1")

@@ -186,6 +186,8 @@ export function define(sdk, at, test, native, world) {
     assert.deepEqual([second.stdout, second.value, second.stderr], ['seen\n', 3, '']);
     const object = await box.python('class A:\n  def __repr__(self): return "an A"\nA()');
     assert.deepEqual([object.value, object.valueRepr], ['an A', 'an A']);
+    const cut = await box.python('list(range(100000))', { maxOutput: 1000 });
+    assert.deepEqual([cut.value, cut.valueBytes], [null, 688890]);
     const failed = await box.python('def f():\n    return 1 / 0\nf()');
     assert.equal(failed.exitCode, 1);
     const trace = [

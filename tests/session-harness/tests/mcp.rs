@@ -265,6 +265,63 @@ fn arguments_that_are_none_are_refused_in_words() {
     assert_eq!(c.done("sandbox_exec", json!({"command": "echo ok"}))["stdout"], "ok\n");
 }
 
+/// Values that are too long say so, and no part of one passes for another. Python's `len(repr(list(range(100000))))` is
+/// 688890.
+#[test]
+fn values_are_bounded_like_output() {
+    let mut c = Stdio::begin(&[]);
+    let long = "list(range(100000))";
+    for (arguments, most) in [
+        (json!({"code": long, "max_output": 1000}), 1000),
+        (json!({"code": long}), 32 << 10),
+        (json!({"code": "'x' * 100000", "max_output": 10}), 10),
+    ] {
+        let result = c.call("execute_python", arguments.clone());
+        assert!(result.to_string().len() < 2 * most + 2000, "{arguments}");
+        let ran = &result["structuredContent"];
+        assert!(ran.get("value_json").is_none() && ran["truncated"] == true, "{ran}");
+        assert!(ran["value"].as_str().unwrap().contains(" bytes left out ...]"), "{ran}");
+        let bytes = if most == 10 { 100_002 } else { 688_890 };
+        assert_eq!(ran["value_bytes"], bytes);
+        assert!(
+            text(&result).contains(&format!("[the value is not whole: {bytes} bytes at least]"))
+        );
+    }
+    let whole = c.done("execute_python", json!({"code": "[1] * 9", "max_output": 27}));
+    assert_eq!((&whole["value_json"], &whole["truncated"]), (&json!(vec![1; 9]), &json!(false)));
+    assert!(whole.get("value_bytes").is_none());
+    // Longer than an interpreter gives.
+    let ran =
+        c.done("execute_python", json!({"code": "list(range(300000))", "max_output": 4 << 20}));
+    assert_eq!((&ran["truncated"], &ran["value_bytes"]), (&json!(true), &json!(65536)));
+    for (language, code) in
+        [("python", long), ("javascript", "Array.from({length: 200000}, (_, i) => i)")]
+    {
+        for more in [json!({}), json!({"max_output": 1000})] {
+            let mut arguments = json!({"language": language, "code": code});
+            arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let result = c.call("execute_code", arguments);
+            let done = &result["structuredContent"];
+            assert_eq!((&done["returnValue"], &done["truncated"]), (&Value::Null, &json!(true)));
+            assert!(done["returnValueBytes"].as_u64().unwrap() > 500_000);
+            let preview = done["returnValuePreview"].as_str().unwrap();
+            assert!(preview.starts_with("[0,") && preview.contains("left out"), "{preview}");
+            let most = if more["max_output"].is_null() { 32 << 10 } else { 1000 };
+            assert!(result.to_string().len() < 3 * most + 2000);
+            // What models are given is JSON still.
+            let told: Value = serde_json::from_str(&text(&result)).unwrap();
+            assert_eq!(told["returnValueBytes"], done["returnValueBytes"]);
+        }
+    }
+    let files = "open('a', 'w').write('a' * 10); open('b', 'w').write('b' * 9000); 1";
+    let arguments = json!({"language": "python", "code": files, "max_output": 100});
+    let result = c.call("execute_code", arguments);
+    let told: Value = serde_json::from_str(&text(&result)).unwrap();
+    assert_eq!(told["files"][0]["content"], "a".repeat(10));
+    assert_eq!(told["files"][1]["contentBytesLeftOut"], 9000);
+    assert_eq!(result["structuredContent"]["files"][1]["content"], "b".repeat(9000));
+}
+
 #[test]
 fn code_is_executed_apart_from_the_session() {
     let mut c = Stdio::begin(&[]);

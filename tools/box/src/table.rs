@@ -19,7 +19,7 @@ const LISTS: &[&[Applet]] = &[
 ];
 
 /// Programs of the image that are modules of their own.
-const PROGRAMS: &[&str] = &["python", "python3"];
+const PROGRAMS: &[&str] = &["js", "node", "npm", "npx", "python", "python3", "tsx"];
 
 const COUNT: usize = {
     let (mut n, mut i) = (0, 0);

@@ -1,11 +1,13 @@
 //! `exec`, `inspect` and `compile`.
 
 use super::grants::{CallArgs, GrantArgs};
+use super::stored::{ImageArg, ImageOf};
 use crate::Failure;
 use crate::expose::Exposed;
+use clap::parser::ValueSource;
 use clap::{Args, Command, FromArgMatches};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What `--help` says below the options.
 pub const EXAMPLES: &str = "\
@@ -17,6 +19,7 @@ cannot be made, 126 if the command cannot be run, 127 if it is not found, 130 af
 128+N if signal N ended it (134 aborted, 137 killed, 139 stack overflow).
 
 Examples:
+  runner exec -- echo hi
   runner exec image.webc -- echo hi
   runner exec image.webc -- sh -c 'seq 10 | sort -r | head -3'
   runner exec --mount .:/src --cwd /src image.webc -- grep -rn TODO .
@@ -34,7 +37,7 @@ Examples:
 
 /// Run a command in a sandbox of its own
 #[derive(Args)]
-#[command(after_help = EXAMPLES, override_usage = "runner exec [OPTIONS] IMAGE [--] COMMAND [ARGS...]")]
+#[command(after_help = EXAMPLES, override_usage = "runner exec [OPTIONS] -- COMMAND [ARGS...]\n       runner exec [OPTIONS] --image FILE [--] COMMAND [ARGS...]\n       runner exec [OPTIONS] IMAGE [--] COMMAND [ARGS...]")]
 pub struct ExecArgs {
     #[command(flatten)]
     pub grants: GrantArgs,
@@ -50,17 +53,25 @@ pub struct ExecArgs {
     /// command's own loopback
     #[arg(long, value_name = "PORT[:HOSTPORT]")]
     pub expose: Vec<Exposed>,
-    /// The image, and the command to run in it: everything after the image is the command's
+    #[command(flatten)]
+    pub image: ImageArg,
+    /// The image, unless --image names it or -- comes first, and the command: everything after it is the command's
     #[arg(value_name = "IMAGE", required = true, trailing_var_arg = true, num_args = 1..)]
-    rest: Vec<OsString>,
+    pub(super) rest: Vec<OsString>,
+    /// Whether `rest` is the command alone.
+    #[arg(skip)]
+    pub(super) is_command: bool,
 }
 
 impl ExecArgs {
     /// The image, and the command to run.
     ///
     /// # Errors
-    /// If there is no command.
+    /// If there is no command, or no image.
     pub fn image_and_command(&self) -> Result<(PathBuf, &[OsString]), Failure> {
+        if self.is_command {
+            return Ok((self.image.path()?, self.rest.as_slice()));
+        }
         let (image, argv) = match self.rest.as_slice() {
             [image, dashes, argv @ ..] if dashes == "--" => (image, argv),
             [image, argv @ ..] => (image, argv),
@@ -68,6 +79,14 @@ impl ExecArgs {
         };
         if argv.is_empty() {
             return Err(Failure::usage("a command to run is missing"));
+        }
+        // What has no '/' or '.' is likelier a command than an image.
+        let is_name = image.to_str().is_some_and(|s| !s.contains(['/', '.']));
+        if is_name && !Path::new(image).exists() {
+            let name = image.to_string_lossy();
+            return Err(Failure::usage(format!(
+                "there is no image '{name}'; a command without an image stands after --: runner exec -- {name} ..."
+            )));
         }
         Ok((image.into(), argv))
     }
@@ -82,15 +101,24 @@ pub fn command() -> Command {
 /// Reads the arguments of `exec`.
 pub fn read(args: impl Iterator<Item = OsString>) -> Result<Box<ExecArgs>, clap::Error> {
     let mut command = command().no_binary_name(true);
-    let matches = command.try_get_matches_from_mut(args)?;
-    let args = ExecArgs::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;
+    let words: Vec<OsString> = args.collect();
+    let matches = command.try_get_matches_from_mut(&words)?;
+    let mut args = ExecArgs::from_arg_matches(&matches).map_err(|e| e.format(&mut command))?;
+    // `rest` is the end of the line, and clap does not say whether a -- stood before it.
+    let before = words.len().saturating_sub(args.rest.len() + 1);
+    let is_after_dashes = words.len() > args.rest.len() && words[before] == "--";
+    let is_named = matches.value_source("image") == Some(ValueSource::CommandLine);
+    if is_named && !is_after_dashes && args.rest.first().is_some_and(|word| word == "--") {
+        args.rest.remove(0);
+    }
+    args.is_command = is_named || is_after_dashes;
     Ok(Box::new(args))
 }
 
 const RUN_JSON: &str = "\
 The request is {\"zipBase64\", \"entryPath\", \"argv\", \"env\", \"timeoutMs\"}, of which only entryPath must be there; the answer
 {\"ok\", \"stdout\", \"stderr\", \"exitCode\", \"zipBase64\"}. The zip is unpacked in /work, where the program begins; it
-is a .sh or .py file of it. ok says whether its status was 0. Status 2 and {\"ok\": false, \"error\"} tell of a wrong request.
+is a .sh, .py, .js or .ts file of it, by its path there. ok says whether its status was 0. Status 2 and {\"ok\": false, \"error\"} tell of a wrong request.
 
 Example:
   echo '{\"zipBase64\": \"\", \"entryPath\": \"a.sh\"}' | runner run-json --image image.webc";
@@ -100,29 +128,25 @@ Example:
 #[command(after_help = RUN_JSON)]
 pub struct RunJsonArgs {
     #[command(flatten)]
-    pub image: super::stored::ImageArg,
+    pub image: ImageArg,
     #[command(flatten)]
     pub grants: GrantArgs,
 }
 
 #[derive(Args)]
-#[command(
-    after_help = "Examples:\n  runner inspect image.webc\n  runner inspect --json image.webc"
-)]
+#[command(after_help = "Examples:\n  runner inspect\n  runner inspect --json image.webc")]
 pub struct InspectArgs {
     /// Print an object of JSON
     #[arg(long)]
     pub json: bool,
-    /// The image
-    #[arg(value_name = "IMAGE")]
-    pub image: PathBuf,
+    #[command(flatten)]
+    pub image: ImageOf,
 }
 
 #[derive(Args)]
 pub struct CompileArgs {
-    /// The image
-    #[arg(value_name = "IMAGE")]
-    pub image: PathBuf,
+    #[command(flatten)]
+    pub image: ImageOf,
     /// Write image and machine code, compressed, into a folder that other programs unpack
     #[arg(long, value_name = "FOLDER")]
     pub bundle: Option<PathBuf>,

@@ -38,7 +38,7 @@ fn text<T: Clone + Send + Sync + 'static>(parse: fn(&str) -> Option<T>) -> Value
 #[derive(Args)]
 pub struct GrantArgs {
     /// Let the guest see a host directory or file; read-only unless rw; SIZE bounds what it adds
-    #[arg(long, value_name = "HOST:GUEST[:ro|rw[,quota=SIZE]]", value_parser = value(|v| values::mount(v)))]
+    #[arg(long, value_name = "HOST:GUEST[:ro|rw[,quota=SIZE]]", value_parser = OsStringValueParser::new().try_map(|v| values::mount(&v)))]
     pub mount: Vec<MountSpec>,
     /// Show the guest a host file or folder, read-only, as /mnt/input/NAME
     #[arg(long, value_name = "PATH")]

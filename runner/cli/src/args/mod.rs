@@ -103,14 +103,14 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Parsed, Failure
     // `exec` is called for every small thing: it alone is 1 ms quicker to read than all.
     let parsed = match args.first().and_then(|a| a.to_str()) {
         Some("exec") => exec::read(args[1..].iter().cloned()).map(Command::Exec),
-        _ => read(args),
+        _ => read(args.clone()),
     };
     match parsed {
         Ok(command) => Ok(Parsed::Command(command)),
         Err(e) if matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
             Ok(Parsed::Text(e.render()))
         }
-        Err(e) => Err(wrong::failure(&e)),
+        Err(e) => Err(wrong::failure(&e, &args)),
     }
 }
 
@@ -146,6 +146,16 @@ mod tests {
             assert_eq!(argv, ["ls", "--json", "--", "-x"]);
             assert!(e.call.json && image == *"i.webc");
         }
+        for args in [
+            &["exec", "--json", "--", "ls", "--json", "--", "-x"][..],
+            &["exec", "--json", "--image", "i.webc", "--", "ls", "--json", "--", "-x"],
+            &["exec", "--json", "--image", "i.webc", "ls", "--json", "--", "-x"],
+            &["exec", "--image=i.webc", "--json", "ls", "--json", "--", "-x"],
+        ] {
+            let Ok(Parsed::Command(Command::Exec(e))) = parsed(args) else { panic!("{args:?}") };
+            assert!(e.call.json && e.is_command, "{args:?}");
+            assert_eq!(e.rest, ["ls", "--json", "--", "-x"], "{args:?}");
+        }
         // An option's name can be a command's.
         let e = parsed(&["exec", "i.webc", "--json", "x"]);
         let Ok(Parsed::Command(Command::Exec(e))) = e else { panic!() };
@@ -164,7 +174,6 @@ mod tests {
             &["exec", "--limits", "lax", "i.webc", "x"],
             &["exec", "--timeout"],
             &["exec", "--cwd", "rel", "i.webc", "x"],
-            &["inspect"],
             &["inspect", "a", "b"],
             &["compile", "--json", "a"],
             &["session"],
@@ -183,6 +192,26 @@ mod tests {
         ] {
             assert!(parsed(args).is_err_and(|f| f.status == 2), "{args:?}");
         }
+    }
+
+    #[test]
+    fn mistakes_say_how_it_is_written() {
+        for (args, text) in [
+            (&["session", "exec", "a", "ls", "-la"][..], "runner session exec a -- ls -la"),
+            (&["session", "exec", "a", "ls", "x", "y"], "runner session exec a -- ls x y"),
+            (&["serve"], "--token-file FILE is missing"),
+            (
+                &["exec", "--mount", ".:src", "--", "x"],
+                "'src' is not an absolute path of the guest",
+            ),
+        ] {
+            let why = parsed(args).err().unwrap();
+            assert!(why.status == 2 && why.text.contains(text), "{args:?}: {}", why.text);
+        }
+        let Ok(Parsed::Command(Command::Exec(e))) = parsed(&["exec", "echo", "hi"]) else {
+            panic!()
+        };
+        assert!(e.image_and_command().err().unwrap().text.contains("runner exec -- echo"));
     }
 
     #[test]

@@ -88,6 +88,26 @@ impl ImageArg {
     }
 }
 
+// The image that a command is about, which may be an argument, too.
+#[derive(Args)]
+pub struct ImageOf {
+    #[command(flatten)]
+    named: ImageArg,
+    /// The image, as with --image
+    #[arg(value_name = "IMAGE")]
+    file: Option<PathBuf>,
+}
+
+impl ImageOf {
+    /// Returns its path.
+    ///
+    /// # Errors
+    /// If none is said, and none lies beside this program.
+    pub fn path(&self) -> Result<PathBuf, Failure> {
+        self.file.clone().map_or_else(|| self.named.path(), Ok)
+    }
+}
+
 /// What a snapshot is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {

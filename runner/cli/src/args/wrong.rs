@@ -1,10 +1,14 @@
 //! What clap says of a wrong command line, in one line of ours.
 
 use crate::Failure;
+use crate::values::MountTextError;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::error::Error;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 
-/// The failure that an error of clap's is.
-pub fn failure(e: &clap::Error) -> Failure {
+/// Returns the failure that an error of clap's is, of these arguments.
+pub fn failure(e: &clap::Error, args: &[OsString]) -> Failure {
     let text = |kind| match e.get(kind) {
         Some(ContextValue::String(s)) => s.clone(),
         Some(ContextValue::Strings(all)) => all.first().cloned().unwrap_or_default(),
@@ -31,9 +35,13 @@ pub fn failure(e: &clap::Error) -> Failure {
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
             let wanted = if named.is_empty() { option.trim_matches(['<', '>']) } else { named };
-            match option.starts_with('-') {
-                true => format!("{option}: '{value}' is not {wanted}"),
-                false => format!("'{value}' is not {wanted}"),
+            match (
+                e.source().and_then(|s| s.downcast_ref::<MountTextError>()),
+                option.starts_with('-'),
+            ) {
+                (Some(why @ MountTextError::RelativeGuest(_)), _) => format!("{option}: {why}"),
+                (_, true) => format!("{option}: '{value}' is not {wanted}"),
+                (_, false) => format!("'{value}' is not {wanted}"),
             }
         }
         ErrorKind::TooManyValues => format!("{option} has no value"),
@@ -49,19 +57,46 @@ pub fn failure(e: &clap::Error) -> Failure {
             first.strip_prefix("error: ").unwrap_or(first).to_owned()
         }
     };
-    Failure::usage(said)
+    Failure::usage(said + &script_of_words(e, args).unwrap_or_default())
+}
+
+/// Says how a command of several words is written where a script of one word is wanted.
+fn script_of_words(e: &clap::Error, args: &[OsString]) -> Option<String> {
+    if e.kind() != ErrorKind::UnknownArgument || args.iter().any(|a| a == "--") {
+        return None;
+    }
+    match args {
+        // Options before the session's name would have to be known to find it.
+        [session, exec, name, rest @ ..]
+            if session == "session"
+                && exec == "exec"
+                && !name.as_bytes().starts_with(b"-")
+                && rest.first().is_some_and(|w| !w.as_bytes().starts_with(b"-")) =>
+        {
+            let words = rest.join(OsStr::new(" "));
+            let (name, words) = (name.to_string_lossy(), words.to_string_lossy());
+            Some(format!("; a command of several words is: runner session exec {name} -- {words}"))
+        }
+        [session, exec, ..] if session == "session" && exec == "exec" => Some(
+            "; a command of several words is: runner session exec [OPTIONS] NAME -- COMMAND ARGS"
+                .into(),
+        ),
+        _ => None,
+    }
 }
 
 /// That a value is not there: `<IMAGE>`, `<SCRIPT|--...>`.
 fn missing(arg: &str) -> String {
     let what = arg.trim_start_matches('<').split(['>', '|']).next().unwrap_or_default();
     match what {
-        "IMAGE" => "an image is missing".to_owned(),
+        "IMAGE" => "a command to run is missing".to_owned(),
         "SCRIPT" => "a script is missing, or -- and a command".to_owned(),
         "NAME" => "a session's name is missing".to_owned(),
         "A" => "the number of a commit is missing".to_owned(),
         "N" => "the number of a commit is missing".to_owned(),
         "" => "an argument is missing".to_owned(),
+        // An option and its value: `--token-file <FILE>`.
+        option if option.starts_with('-') => format!("{} is missing", option.replace(" <", " ")),
         what => format!("{what} is missing"),
     }
 }

@@ -150,6 +150,7 @@ pub struct Done {
     background: Vec<String>,
     value: Option<String>,
     value_json: Option<String>,
+    value_bytes: Option<u64>,
     put_back: bool,
 }
 
@@ -169,6 +170,7 @@ impl Done {
             background: o.background,
             value: o.value,
             value_json: o.value_json,
+            value_bytes: o.value_bytes,
             put_back: o.put_back,
         };
         (o.stdout, o.stderr, done)
@@ -191,6 +193,7 @@ impl Done {
             background: self.background,
             value: self.value,
             value_json: self.value_json,
+            value_bytes: self.value_bytes,
             put_back: self.put_back,
             commit: None,
         }

@@ -61,10 +61,13 @@ class Outcome(Record):
     files: list[FileChange] = field(default_factory=list)
     #: More files may have changed than are listed.
     files_truncated: bool = False
-    #: The value of a cell's last expression: itself where it is plain data (what JSON has), else as ``repr`` writes it.
+    #: The value of a cell's last expression: itself where it is plain data (what JSON has), else as ``repr`` writes it;
+    #: None if it is too long (:attr:`value_bytes`).
     value: Any = None
-    #: The same as ``repr`` writes it.
+    #: The same as ``repr`` writes it; of a long one the beginning and the end.
     value_repr: str | None = None
+    #: How many bytes the value has at least, if it was cut: at 64 KiB of text, 1 MiB of JSON, ``max_output``.
+    value_bytes: int | None = None
     #: Processes that were left and ended with the call, and those that go on (``keep_background``).
     ended: list[str] = field(default_factory=list)
     background: list[str] = field(default_factory=list)
@@ -144,6 +147,8 @@ def in_words(outcome: Outcome, cut: Callable[[str], str] = _plain) -> str:
     parts = [cut(outcome.stdout)]
     if outcome.value_repr is not None:
         parts.append(cut(outcome.value_repr))
+    if outcome.value_bytes is not None:
+        parts.append(f"[the value is not whole: {outcome.value_bytes} bytes at least]")
     if outcome.stderr:
         parts.append(f"[stderr]\n{cut(outcome.stderr)}")
     if outcome.limit_hit:
@@ -158,6 +163,7 @@ def of_native(told: tuple[int, bytes, bytes, str], read: Callable[[str], bytes])
     exit_code, stdout, stderr, rest = told
     more: dict[str, Any] = json.loads(rest)
     value_repr = more.get("value")
+    value_bytes = more.get("value_bytes")
     return Outcome(
         exit_code=exit_code,
         stdout=stdout.decode("utf-8", "replace"),
@@ -171,8 +177,10 @@ def of_native(told: tuple[int, bytes, bytes, str], read: Callable[[str], bytes])
         truncated=more["truncated"],
         files=[FileChange(**file) for file in more["files"]],
         files_truncated=more["files_truncated"],
-        value=more.get("value_json", value_repr),
+        # Part of a value would pass for another one.
+        value=more.get("value_json", value_repr if value_bytes is None else None),
         value_repr=value_repr,
+        value_bytes=value_bytes,
         ended=more["ended"],
         background=more["background"],
         put_back=more.get("put_back", False),
