@@ -51,7 +51,10 @@ impl Documents {
         let mut waiting: VecDeque<Source> = options
             .files
             .iter()
-            .map(|name| Source::File { name: name.clone(), path: ctx.path(name) })
+            .map(|name| match name.as_slice() {
+                b"-" => Source::Stdin(ctx.stdin.detach()),
+                _ => Source::File { name: name.clone(), path: ctx.path(name) },
+            })
             .collect();
         if waiting.is_empty() {
             waiting.push_back(Source::Stdin(ctx.stdin.detach()));

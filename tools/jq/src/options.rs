@@ -198,13 +198,15 @@ pub fn parse(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
             let (.., flag) = found.ok_or_else(|| unknown(ctx, arg))?;
             reader.flag(ctx, *flag, arg)?;
         } else {
-            for letter in &arg[1..] {
+            for (at, letter) in arg.iter().enumerate().skip(1) {
                 let found = FLAGS.iter().find(|(short, ..)| *short == Some(*letter));
                 let (.., flag) = found.ok_or_else(|| unknown(ctx, arg))?;
-                reader.flag(ctx, *flag, arg)?;
-                if *flag == Flag::LibraryPath {
+                let attached = &arg[at + 1..];
+                if *flag == Flag::LibraryPath && !attached.is_empty() {
+                    reader.options.library.push(attached.to_vec());
                     break;
                 }
+                reader.flag(ctx, *flag, arg)?;
             }
         }
     }

@@ -20,6 +20,8 @@ const MAX_DEPTH: usize = 100;
 pub struct Paths {
     /// Directories of `-L`, absolute.
     pub library: Vec<PathBuf>,
+    /// The working directory.
+    pub cwd: PathBuf,
     /// What relative search paths of the main program are relative to.
     pub origin: PathBuf,
     /// `~/.jq`: a directory of modules, or a file of definitions that are always there.
@@ -118,7 +120,7 @@ fn load(
     }
     let (mut imports, mut data) = (Vec::new(), Vec::new());
     for import in &module.imports {
-        let file = find(import, origin, paths)?;
+        let file = find(import, &search_dirs(import, origin, paths))?;
         let content = std::fs::read_to_string(&file)
             .map_err(|e| format!("Could not open {}: {}", file.display(), box_sys::strerror(&e)))?;
         if import.is_data {
@@ -147,8 +149,7 @@ fn load(
 /// the inner one is of a module that does not parse.
 pub fn describe(name: &str, paths: &Paths) -> Result<Result<Value, String>, String> {
     let import = Import { path: name.to_string(), alias: None, is_data: false, meta: None };
-    let file =
-        find(&import, &paths.origin, paths).map_err(|_| format!("module not found: {name}"))?;
+    let file = find(&import, &paths.library).map_err(|_| format!("module not found: {name}"))?;
     let shown = file.display().to_string();
     let content = std::fs::read_to_string(&file)
         .map_err(|e| format!("Could not open {shown}: {}", box_sys::strerror(&e)))?;
@@ -183,21 +184,27 @@ pub fn describe(name: &str, paths: &Paths) -> Result<Result<Value, String>, Stri
     Ok(Ok(Value::obj(out)))
 }
 
-/// The file of an import: `a/b.jq` or `a/b/b.jq` in a search directory.
-fn find(import: &Import, origin: &Path, paths: &Paths) -> Result<PathBuf, String> {
-    let mut dirs: Vec<PathBuf> = Vec::new();
+/// The directories that an import is looked for in: those it names, from the importing module's
+/// own; without any the working directory and the library's.
+fn search_dirs(import: &Import, origin: &Path, paths: &Paths) -> Vec<PathBuf> {
+    let within = |dir: &str| match dir {
+        "." => paths.cwd.clone(),
+        _ => origin.join(dir),
+    };
     let search = match &import.meta {
-        Some(Value::Obj(m)) => m.get("search").cloned(),
+        Some(Value::Obj(m)) => m.get("search"),
         _ => None,
     };
-    match &search {
-        Some(Value::Str(s)) => dirs.push(origin.join(s.as_str())),
-        Some(Value::Arr(all)) => {
-            dirs.extend(all.iter().filter_map(Value::as_str).map(|s| origin.join(s)));
-        }
-        _ => {}
+    match search {
+        None => std::iter::once(&paths.cwd).chain(&paths.library).cloned().collect(),
+        Some(Value::Str(dir)) => vec![within(dir)],
+        Some(Value::Arr(all)) => all.iter().filter_map(Value::as_str).map(within).collect(),
+        Some(_) => Vec::new(),
     }
-    dirs.extend(paths.library.iter().cloned());
+}
+
+/// The file of an import: `a/b.jq` or `a/b/b.jq` in one of the directories.
+fn find(import: &Import, dirs: &[PathBuf]) -> Result<PathBuf, String> {
     let relative = Path::new(&import.path);
     let last = relative.file_name().unwrap_or_default();
     let extension = if import.is_data { ".json" } else { ".jq" };
@@ -206,7 +213,7 @@ fn find(import: &Import, origin: &Path, paths: &Paths) -> Result<PathBuf, String
         name.push(extension);
         PathBuf::from(name)
     };
-    for dir in &dirs {
+    for dir in dirs {
         let plain = with(&dir.join(relative));
         let inner = with(&dir.join(relative).join(last));
         if let Some(found) = [plain, inner].into_iter().find(|p| p.is_file()) {
@@ -250,8 +257,12 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("box-jq-modules-{}", std::process::id()));
         std::fs::create_dir_all(&dir).expect("a folder");
         std::fs::write(dir.join("c.jq"), text).expect("a file");
-        let paths =
-            Paths { library: vec![dir.clone()], origin: dir.clone(), home: dir.join(".jq") };
+        let paths = Paths {
+            library: vec![dir.clone()],
+            origin: dir.clone(),
+            cwd: dir.clone(),
+            home: dir.join(".jq"),
+        };
         let told = describe("c", &paths).expect("a module").expect("it parses");
         assert_eq!(
             json::to_text(&told),

@@ -1,6 +1,6 @@
 //! The loop over inputs, and what the exit status says (jq manual, "--exit-status"): 0; with `-e`
-//! 1 for a last output of false or null and 4 for none; 2 for usage, files and input that is no
-//! JSON; 3 for a program that does not compile; 5 for an error at the last input.
+//! 1 for a last output of false or null and 4 for none; 2 for usage and files; 3 for a program
+//! that does not compile; 5 for input that is no JSON and for an error at the last input.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -96,7 +96,7 @@ fn paths(ctx: &Ctx<'_>, options: &Options) -> Paths {
         Some(f) => ctx.path(f).parent().map_or_else(|| ctx.cwd.clone(), |p| p.to_path_buf()),
         None => ctx.cwd.clone(),
     };
-    Paths { library, origin, home }
+    Paths { library, origin, home, cwd: ctx.cwd.clone() }
 }
 
 /// How the outputs for one input ended.
@@ -175,9 +175,9 @@ impl Job<'_> {
         for message in &documents.failures {
             self.error(ctx, message);
         }
-        let status = if broken || !documents.failures.is_empty() {
+        let status = if !documents.failures.is_empty() {
             2
-        } else if failed {
+        } else if broken || failed {
             5
         } else if self.options.exit_status {
             match self.last {

@@ -56,7 +56,7 @@ fn from_json(v: Value) -> Result<Value> {
 fn to_number(v: Value) -> Result<Value> {
     match &v {
         Value::Num(_) | Value::Lit(_) => Ok(v),
-        Value::Str(s) if s.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '.') => {
+        Value::Str(s) if s.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
             parse_number(s).ok_or_else(|| type_error(&v, "cannot be parsed as a number"))
         }
         other => Err(type_error(other, "cannot be parsed as a number")),

@@ -47,6 +47,8 @@ pub enum Op {
     LoadVar(Slot),
     /// Like `LoadVar`, leaving null in the variable.
     TakeVar(Slot),
+    /// Pushes the variable's value, which stays in it.
+    PushVar(Slot),
     /// Pushes the variable's value, leaving null in it.
     PushTake(Slot),
     StoreVar(Slot),
@@ -102,7 +104,7 @@ pub enum Op {
     PutPath(Slot, Slot),
     /// Adds the second variable's value to the array in the first and backtracks.
     AddTo(Slot, Slot),
-    /// Replaces the input by the first variable's value without the paths in the second.
+    /// Pushes the first variable's value, taken out of it, without the paths in the second.
     DeletePaths(Slot, Slot),
 
     /// The program's output.

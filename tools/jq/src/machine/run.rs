@@ -159,6 +159,10 @@ impl<'p> Machine<'p> {
                 let v = std::mem::replace(s.var(*slot), Value::Null);
                 s.push(v);
             }
+            Op::PushVar(slot) => {
+                let v = s.var(*slot).clone();
+                s.push(v);
+            }
             Op::PushTake(slot) => {
                 let v = std::mem::replace(s.var(*slot), Value::Null);
                 s.push(v);
@@ -327,7 +331,6 @@ impl<'p> Machine<'p> {
                 return Err(Leave::Back);
             }
             Op::DeletePaths(state, gone) => {
-                s.pop();
                 let gone = std::mem::replace(s.var(*gone), Value::Null);
                 let v = std::mem::replace(s.var(*state), Value::Null);
                 s.push(delete_paths(v, &gone)?);

@@ -1,4 +1,8 @@
 //! Assignments: all of them visit the paths of their left side and set each.
+//!
+//! The value being changed is in a variable only. A fork keeps what is on the stack when it is
+//! made, and that second owner would make each change copy the whole container; so the value goes
+//! to its variable before the fork, and what the left side begins with is pushed behind it.
 
 use super::code::{Op, Operand, Slot};
 use super::compile::{Compiler, Result, Scope};
@@ -48,14 +52,15 @@ impl<'a> Compiler<'a> {
 
     fn set(&mut self, left: &'a Expr, value: Slot, scope: &Scope<'a>) -> Result {
         let (state, path) = (self.slot(), self.slot());
-        self.emit(Op::Dup);
         self.emit(Op::StoreVar(state));
         let fork = self.emit_jump(Op::Fork);
+        self.emit(Op::PushVar(state));
         self.path(left, scope)?;
         self.emit(Op::StoreVar(path));
         self.emit(Op::SetPath(state, path, value));
         self.land(fork);
-        self.emit(Op::TakeVar(state));
+        self.emit(Op::ClearVar(value));
+        self.emit(Op::PushTake(state));
         Ok(())
     }
 
@@ -69,10 +74,10 @@ impl<'a> Compiler<'a> {
     ) -> Result {
         let (state, gone, path, mark) = (self.slot(), self.slot(), self.slot(), self.slot());
         self.emit(Op::NestInc);
-        self.emit(Op::Dup);
         self.emit(Op::StoreVar(state));
         self.emit(Op::InitArray(gone));
         let fork = self.emit_jump(Op::Fork);
+        self.emit(Op::PushVar(state));
         self.path(left, scope)?;
         self.emit(Op::StoreVar(path));
         self.emit(Op::Mark(mark));
