@@ -39,7 +39,7 @@ mod parse;
 mod written;
 
 use crate::{Ctx, Exit};
-pub use parse::UsageError;
+pub use parse::{UsageError, Words, parse_words};
 pub use written::Parsed;
 
 /// Whether an option takes an argument.
@@ -55,19 +55,20 @@ pub enum Arg {
 
 /// How an option is written and described.
 #[derive(Clone, Copy, Debug)]
-struct Form {
-    short: Option<char>,
+pub struct Form<'a> {
+    pub short: Option<char>,
     /// Without dashes; empty for none.
-    long: &'static str,
-    arg: Arg,
-    help: &'static str,
+    pub long: &'a str,
+    pub arg: Arg,
+    /// For `--help`, which names only options that have one.
+    pub help: &'static str,
 }
 
 /// One way to write an option, and the name that the applet knows it by.
 #[derive(Clone, Copy, Debug)]
 pub struct Opt<I> {
     id: I,
-    form: Form,
+    form: Form<'static>,
 }
 
 impl<I: Copy> Opt<I> {
@@ -132,7 +133,7 @@ impl<I: Copy + PartialEq> Spec<I> {
     /// Parses `args` (without `argv[0]`).
     pub fn parse(&self, args: &[Vec<u8>]) -> Result<Parsed<I>, UsageError> {
         let same = |a: usize, b: usize| self.options[a].id == self.options[b].id;
-        let words = parse::parse(&self.forms(), &same, self.posix_order, args)?;
+        let words = parse_words(&self.forms(), &same, self.posix_order, args)?;
         let named = words.options.into_iter().map(|(row, value)| (self.options[row].id, value));
         Ok(Parsed { options: named.collect(), operands: words.operands })
     }
@@ -194,7 +195,7 @@ impl<I: Copy + PartialEq> Spec<I> {
         answer(ctx, e, &|name| self.help(name), usage_status)
     }
 
-    fn forms(&self) -> Vec<&'static Form> {
+    fn forms(&self) -> Vec<&'static Form<'static>> {
         self.options.iter().map(|o| &o.form).collect()
     }
 }

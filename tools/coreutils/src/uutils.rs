@@ -4,13 +4,25 @@
 //! [`Applet::globals`]. Their texts live in Fluent resources that are embedded at compile time and
 //! must be set up before `uumain` ([`uucore::locale::setup_localization`]), else messages are
 //! bare keys.
+//!
+//! | file | what |
+//! |---|---|
+//! | `uutils/arguments` | command lines, from GNU's rules to clap's |
+//! | `uutils/refusal` | what clap refuses, in GNU's words |
+//! | `uutils/split` | `split` of nothing |
+
+mod arguments;
+mod refusal;
+mod split;
 
 use std::ffi::OsString;
 use std::io::Write;
 
 use box_applet::Applet;
+use clap::Command;
 
 use crate::own;
+use refusal::Refusal;
 
 /// Options that make a tool do by default what GNU's does.
 fn implied(util: &str) -> &'static [&'static str] {
@@ -38,7 +50,12 @@ fn refused(util: &str, argv: &[OsString]) -> Option<&'static str> {
 }
 
 /// Shared by all adapters: localisation, exit status, closed pipes, final flush.
-fn adapt(util: &str, argv: Vec<OsString>, uumain: fn(std::vec::IntoIter<OsString>) -> i32) -> i32 {
+fn adapt(
+    util: &str,
+    argv: Vec<OsString>,
+    command: fn() -> Command,
+    uumain: fn(std::vec::IntoIter<OsString>) -> i32,
+) -> i32 {
     silence_closed_pipes();
     // uucore takes the tool's name for messages from the process's own argv: the second
     // word when called as `box NAME`.
@@ -61,10 +78,30 @@ fn adapt(util: &str, argv: Vec<OsString>, uumain: fn(std::vec::IntoIter<OsString
         return 1;
     }
     box_sys::ignore_empty_locale_variables();
-    let mut argv = argv;
+    // Its operands are its language.
+    let mut argv = if util == "expr" {
+        argv
+    } else {
+        match arguments::rewritten(util, command(), argv) {
+            Ok(argv) => argv,
+            Err(Refusal::Value(why)) => {
+                eprintln!("{util}: {why}");
+                return 1;
+            }
+            Err(Refusal::Usage(why)) => {
+                eprintln!("{util}: {why}\nTry '{util} --help' for more information.");
+                return 1;
+            }
+        }
+    };
     let at = argv.len().min(1);
     argv.splice(at..at, implied(util).iter().map(OsString::from));
+    let first_piece = if util == "split" { split::FirstPiece::of(&argv) } else { None };
     let code = uumain(argv.into_iter());
+    if let Some(Err(e)) = first_piece.filter(|_| code == 0).map(|first| first.remove_empty()) {
+        eprintln!("{util}: {}", box_sys::strerror(&e));
+        return 1;
+    }
     match std::io::stdout().flush() {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => 141,
         Err(e) => {
@@ -90,21 +127,25 @@ fn silence_closed_pipes() {
 /// Ours where there are no options.
 pub(crate) const CKSUM: Applet = Applet::globals(
     "cksum",
-    |argv| adapt("cksum", argv, cksum),
+    |argv| adapt("cksum", argv, uu_cksum::uu_app, cksum),
     "print or check checksums and byte counts",
 );
 
 fn cksum(argv: std::vec::IntoIter<OsString>) -> i32 {
     let files = argv.as_slice().get(1..).unwrap_or_default();
-    let is_file = |word: &OsString| word == "-" || !word.as_encoded_bytes().starts_with(b"-");
-    if files.iter().all(is_file) { own::cksum::run(files) } else { uu_cksum::uumain(argv) }
+    // Operands stand behind `--`.
+    if let Some((_, files)) = files.split_first().filter(|(first, _)| *first == "--") {
+        own::cksum::run(files)
+    } else {
+        uu_cksum::uumain(argv)
+    }
 }
 
 macro_rules! adapters {
     ($($konst:ident $krate:ident $util:literal $name:literal $summary:literal;)*) => { $(
         pub(crate) const $konst: Applet = Applet::globals(
             $name,
-            |argv| adapt($util, argv, $krate::uumain),
+            |argv| adapt($util, argv, $krate::uu_app, $krate::uumain),
             $summary,
         );
     )* };

@@ -6,7 +6,13 @@ use super::{Arg, Form};
 const COLUMN: usize = 30;
 
 /// Usage line, what the command does, a row for each option, and what follows them.
-pub(super) fn text(name: &str, usage: &str, about: &str, forms: &[&Form], after: &str) -> String {
+pub(super) fn text(
+    name: &str,
+    usage: &str,
+    about: &str,
+    forms: &[&Form<'_>],
+    after: &str,
+) -> String {
     let mut text = format!("Usage: {name} {usage}\n{about}\n");
     if !forms.is_empty() {
         text.push('\n');
@@ -31,7 +37,7 @@ pub(super) fn text(name: &str, usage: &str, about: &str, forms: &[&Form], after:
 }
 
 /// `  -n, --lines=NUM`
-fn written(form: &Form) -> String {
+fn written(form: &Form<'_>) -> String {
     let short = form.short.map_or("  ".to_string(), |c| format!("-{c}"));
     let has_long = !form.long.is_empty();
     let comma = if form.short.is_some() && has_long { ", " } else { "  " };

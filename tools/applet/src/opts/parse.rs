@@ -15,14 +15,15 @@ pub enum UsageError {
 }
 
 /// Options by their rows, and operands.
-pub(super) struct Words {
+pub struct Words {
     pub options: Vec<(usize, Option<Vec<u8>>)>,
     pub operands: Vec<Vec<u8>>,
 }
 
-/// Parses `args`; `same` says whether two rows are spellings of one option.
-pub(super) fn parse(
-    forms: &[&Form],
+/// Parses `args` by rows that stand in no [`super::Spec`], as those of an adapted tool; `same` says whether two rows are
+/// spellings of one option.
+pub fn parse_words(
+    forms: &[&Form<'_>],
     same: &dyn Fn(usize, usize) -> bool,
     posix_order: bool,
     args: &[Vec<u8>],
@@ -48,7 +49,7 @@ pub(super) fn parse(
 
 /// Whether a word that is an option takes the next word as its argument.
 pub(super) fn takes_next(
-    forms: &[&Form],
+    forms: &[&Form<'_>],
     same: &dyn Fn(usize, usize) -> bool,
     word: &[u8],
 ) -> bool {
@@ -62,7 +63,7 @@ pub(super) fn takes_next(
 }
 
 struct Parser<'a> {
-    forms: &'a [&'a Form],
+    forms: &'a [&'a Form<'a>],
     same: &'a dyn Fn(usize, usize) -> bool,
     rest: std::slice::Iter<'a, Vec<u8>>,
     options: Vec<(usize, Option<Vec<u8>>)>,
@@ -150,7 +151,10 @@ impl Parser<'_> {
 
 /// The rows of letters in one word, which is given without its dash, each with what is attached to it: the first
 /// that takes an argument takes the rest. `Err` is a letter that no row has.
-pub(super) fn letters<'w>(forms: &[&Form], word: &'w [u8]) -> Result<Vec<(usize, &'w [u8])>, u8> {
+pub(super) fn letters<'w>(
+    forms: &[&Form<'_>],
+    word: &'w [u8],
+) -> Result<Vec<(usize, &'w [u8])>, u8> {
     let mut found = Vec::new();
     for (at, letter) in word.iter().enumerate() {
         let row = forms.iter().position(|f| f.short == Some(char::from(*letter))).ok_or(*letter)?;
@@ -165,7 +169,7 @@ pub(super) fn letters<'w>(forms: &[&Form], word: &'w [u8]) -> Result<Vec<(usize,
 
 /// The row of a whole or abbreviated long name, given without dashes.
 pub(super) fn long(
-    forms: &[&Form],
+    forms: &[&Form<'_>],
     same: &dyn Fn(usize, usize) -> bool,
     name: &[u8],
 ) -> Result<usize, UsageError> {

@@ -111,8 +111,14 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let p = SPEC.parse_or_exit(ctx, args, Exit::FAILURE)?;
     let o = options(ctx, &p)?;
     let (files, mut exit) = files(ctx, &p)?;
-    let mut walk =
-        Walk { options: &o, seen: HashSet::new(), stack: Vec::new(), device: None, ok: true };
+    let mut walk = Walk {
+        options: &o,
+        may_repeat: files.len() > 1,
+        seen: HashSet::new(),
+        stack: Vec::new(),
+        device: None,
+        ok: true,
+    };
     let (mut total, mut newest) = (0u64, 0u64);
     for file in &files {
         let (size, time) = walk.operand(ctx, file);
@@ -330,6 +336,8 @@ fn line(ctx: &mut Ctx<'_>, name: &[u8], size: u64, time: u64, o: &Options) {
 /// A walk through the operands.
 struct Walk<'o> {
     options: &'o Options,
+    /// A file may be met again under the same name, because there are several operands.
+    may_repeat: bool,
     /// Files that were counted, by identity.
     seen: HashSet<(u64, u64)>,
     /// Directories on the way down.
@@ -405,7 +413,8 @@ impl Walk<'_> {
             return None;
         }
         // A file with several names counts once.
-        let shared = stat.kind == Kind::Dir || stat.nlink > 1 && !o.count_links;
+        let shared =
+            stat.kind == Kind::Dir || (stat.nlink > 1 || self.may_repeat) && !o.count_links;
         if shared && stat.ino != 0 && !self.seen.insert((stat.dev, stat.ino)) {
             return None;
         }

@@ -72,11 +72,11 @@ const SPEC: Spec<Flag> = Spec::new(
         Opt::new(Flag::ReportIdenticalFiles, 's', "report-identical-files")
             .says("report when two files are the same"),
         Opt::new(Flag::Copied, 'c', "").says("output 3 lines of copied context"),
-        Opt::new(Flag::Context, 'C', "context")
-            .may_take("NUM", "output NUM lines of copied context"),
+        Opt::new(Flag::Context, 'C', "").takes("NUM", "output NUM lines of copied context"),
+        Opt::long(Flag::Context, "context").may_take("NUM", "the same, 3 lines without NUM"),
         Opt::new(Flag::UnifiedDefault, 'u', "").says("output 3 lines of unified context"),
-        Opt::new(Flag::Unified, 'U', "unified")
-            .may_take("NUM", "output NUM lines of unified context"),
+        Opt::new(Flag::Unified, 'U', "").takes("NUM", "output NUM lines of unified context"),
+        Opt::long(Flag::Unified, "unified").may_take("NUM", "the same, 3 lines without NUM"),
         Opt::new(Flag::Ed, 'e', "ed").says("output an ed script"),
         Opt::new(Flag::SideBySide, 'y', "side-by-side").says("output in two columns"),
         Opt::long(Flag::Tabsize, "tabsize")

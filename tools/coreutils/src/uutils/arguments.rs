@@ -1,0 +1,305 @@
+//! Command lines of adapted tools: read as `getopt_long(3)` reads them, by the options that the tool itself declares,
+//! and written again in the one form that clap reads the same way.
+//!
+//! So a value may begin with a dash, an optional argument ends a cluster, names may be abbreviated, an option may be
+//! repeated, and what is refused is refused in the words of GNU.
+
+use std::ffi::OsString;
+
+use box_applet::opts::{Arg, Form, UsageError, Words, parse_words};
+use box_sys::path::{os_into_bytes, os_string};
+use clap::{ArgAction, Command};
+
+use super::refusal::{self, Refusal};
+
+/// Obsolete options: a number behind the dash.
+#[derive(Clone, Copy)]
+enum Digits {
+    No,
+    /// The first digit takes the rest of the word; together they are the argument of this long option.
+    Rest(&'static str),
+    /// Each digit is an option of its own; all together they are the argument of this long option.
+    Each(&'static str),
+}
+
+/// The long option that digits of the tool stand for.
+fn digits_of(util: &str) -> Digits {
+    match util {
+        "fold" => Digits::Rest("width"),
+        "expand" | "unexpand" => Digits::Rest("tabs"),
+        "split" => Digits::Each("lines"),
+        _ => Digits::No,
+    }
+}
+
+/// What an option of the tool is given as, and how often.
+struct Meaning {
+    id: String,
+    /// As clap reads it: with one dash if it has no long name.
+    written: String,
+    is_repeatable: bool,
+}
+
+const DIGITS: &str = "0123456789";
+
+/// The ways to split of which `split` takes one.
+const WAYS: &[&str] = &["lines", "bytes", "line-bytes", "number"];
+
+/// Returns the command line for clap; an error is what GNU says about it.
+///
+/// # Errors
+/// An option that is unknown or lacks its argument, a missing or an extra operand.
+pub(super) fn rewritten(
+    util: &str,
+    mut command: Command,
+    argv: Vec<OsString>,
+) -> Result<Vec<OsString>, Refusal> {
+    command.build();
+    let digits = digits_of(util);
+    let (mut forms, mut meanings) = (Vec::new(), Vec::new());
+    for arg in command.get_arguments().filter(|a| !a.is_positional()) {
+        if matches!(
+            arg.get_action(),
+            ArgAction::Help | ArgAction::HelpShort | ArgAction::HelpLong | ArgAction::Version
+        ) || matches!(arg.get_id().as_str(), "help" | "version")
+        {
+            continue;
+        }
+        let takes = match (arg.get_action().takes_values(), arg.get_num_args()) {
+            (false, _) => Arg::No,
+            (true, Some(n)) if n.min_values() == 0 => Arg::Optional(""),
+            (true, _) => Arg::Required(""),
+        };
+        let longs = arg.get_long_and_visible_aliases().unwrap_or_default();
+        let hidden = arg.get_aliases().unwrap_or_default();
+        let shorts = arg.get_short_and_visible_aliases().unwrap_or_default();
+        let written = match (longs.first(), shorts.first()) {
+            (Some(long), _) => format!("--{long}"),
+            (None, Some(short)) => format!("-{short}"),
+            (None, None) => continue,
+        };
+        let short = shorts.iter().map(|c| (Some(*c), ""));
+        let long = longs.iter().chain(&hidden).map(|l| (None, *l));
+        for (short, long) in short.chain(long) {
+            forms.push(Form { short, long, arg: takes, help: "" });
+            meanings.push(Meaning {
+                id: arg.get_id().to_string(),
+                written: written.clone(),
+                is_repeatable: matches!(arg.get_action(), ArgAction::Append | ArgAction::Count),
+            });
+        }
+    }
+    if util == "split" {
+        // Output is never held back for long here.
+        for (short, long) in [(Some('u'), ""), (None, "unbuffered")] {
+            forms.push(Form { short, long, arg: Arg::No, help: "" });
+            let id = "unbuffered".to_string();
+            meanings.push(Meaning { id, written: String::new(), is_repeatable: false });
+        }
+    }
+    let declared = forms.len();
+    let digit_argument = match digits {
+        Digits::No => None,
+        Digits::Rest(option) => Some((Arg::Optional(""), option)),
+        Digits::Each(option) => Some((Arg::No, option)),
+    };
+    if let Some((arg, option)) = digit_argument {
+        for digit in DIGITS.chars() {
+            forms.push(Form { short: Some(digit), long: "", arg, help: "" });
+            meanings.push(Meaning {
+                id: option.to_string(),
+                written: format!("--{option}"),
+                is_repeatable: util != "fold",
+            });
+        }
+    }
+    let mut words = argv.into_iter();
+    let name = words.next();
+    let words = modern_words(util, words.map(os_into_bytes).collect());
+    let by_reference: Vec<&Form<'_>> = forms.iter().collect();
+    let same = |a: usize, b: usize| match (meanings.get(a), meanings.get(b)) {
+        (Some(a), Some(b)) => a.id == b.id,
+        _ => false,
+    };
+    let is_posix = std::env::var_os("POSIXLY_CORRECT").is_some();
+    let parsed = parse_words(&by_reference, &same, is_posix, &words);
+    let Words { options, operands } = match parsed {
+        // The tool prints them itself.
+        Err(UsageError::Help) => return Ok(name.into_iter().chain(["--help".into()]).collect()),
+        Err(UsageError::Version) => {
+            return Ok(name.into_iter().chain(["--version".into()]).collect());
+        }
+        Err(UsageError::Message(text)) => return Err(Refusal::Usage(text)),
+        Ok(words) => words,
+    };
+    check_operands(&command, &operands)?;
+
+    let mut line: Vec<OsString> = name.into_iter().collect();
+    let (mut number, mut ways) = (Vec::new(), 0);
+    for (at, (row, value)) in options.iter().enumerate() {
+        let meaning = &meanings[*row];
+        let digit = row.checked_sub(declared).map(|n| DIGITS.as_bytes()[n]);
+        if let (Digits::Each(_), Some(digit)) = (digits, digit) {
+            number.push(digit);
+            continue;
+        }
+        ways += usize::from(util == "split" && WAYS.contains(&meaning.id.as_str()));
+        let is_last = options[at + 1..].iter().all(|(later, _)| !same(*row, *later));
+        let differs = |(later, other): &(usize, _)| same(*row, *later) && other != value;
+        if is_single(util, &meaning.id) && options[at + 1..].iter().any(differs) {
+            return Err(Refusal::Value(format!("conflicting values of '{}'", meaning.written)));
+        }
+        if meaning.written.is_empty() || !meaning.is_repeatable && !is_last {
+            continue;
+        }
+        let mut word = meaning.written.clone().into_bytes();
+        if digit.is_some() || value.is_some() {
+            word.push(b'=');
+            word.extend(digit);
+            word.extend_from_slice(value.as_deref().unwrap_or_default());
+        }
+        line.push(os_string(word));
+    }
+    if let (Digits::Each(option), false) = (digits, number.is_empty()) {
+        ways += 1;
+        line.push(os_string([b"--", option.as_bytes(), b"=", &number].concat()));
+    }
+    if ways > 1 {
+        return Err(Refusal::Usage("cannot split in more than one way".into()));
+    }
+    line.push("--".into());
+    line.extend(operands.into_iter().map(os_string));
+    match command.try_get_matches_from_mut(&line) {
+        Ok(_) => Ok(line),
+        Err(e) => Err(refusal::of_error(util, &e)),
+    }
+}
+
+/// Whether an option that is given again must have the same value, where elsewhere the last one counts.
+fn is_single(util: &str, id: &str) -> bool {
+    match util {
+        "join" => matches!(id, "1" | "2" | "j" | "e" | "t"),
+        "shuf" => matches!(id, "output" | "input-range" | "random-source"),
+        _ => false,
+    }
+}
+
+/// Refuses operands that the tool does not take, and a line that lacks one.
+fn check_operands(command: &Command, operands: &[Vec<u8>]) -> Result<(), Refusal> {
+    let (mut least, mut most) = (0, 0usize);
+    for arg in command.get_positionals() {
+        let range = arg.get_num_args().unwrap_or_default();
+        least += if arg.is_required_set() { range.min_values().max(1) } else { 0 };
+        let is_list = matches!(arg.get_action(), ArgAction::Append);
+        most = most.saturating_add(if is_list { usize::MAX } else { range.max_values().max(1) });
+    }
+    let quoted = |word: &[u8]| format!("'{}'", String::from_utf8_lossy(word));
+    let message = match (operands.len(), operands.last()) {
+        (n, None) if n < least => "missing operand".to_string(),
+        (n, Some(last)) if n < least => format!("missing operand after {}", quoted(last)),
+        (n, _) if n > most => format!("extra operand {}", quoted(&operands[most])),
+        _ => return Ok(()),
+    };
+    Err(Refusal::Usage(message))
+}
+
+/// Writes what a tool takes apart from getopt's rules as options of today: `fmt -20`, `join -o 1.1 1.2 2.1`,
+/// `join -j1 N`.
+fn modern_words(util: &str, words: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    let mut words = words;
+    match (util, words.first_mut()) {
+        ("fmt", Some(first)) if matches!(first.as_slice(), [b'-', b'0'..=b'9', ..]) => {
+            first.splice(..1, *b"--width=");
+            words
+        }
+        ("join", Some(_)) => joined_fields(words),
+        _ => words,
+    }
+}
+
+/// The words of `join` with one word for each list of fields.
+fn joined_fields(words: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    let is_number = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_digit);
+    let is_field = |word: &[u8]| match word {
+        [b'1' | b'2', b'.', number @ ..] => is_number(number),
+        word => word == b"0",
+    };
+    let mut made: Vec<Vec<u8>> = Vec::new();
+    let mut rest = words.into_iter().peekable();
+    while let Some(word) = rest.next() {
+        match word.as_slice() {
+            b"--" => {
+                made.push(word);
+                break;
+            }
+            [b'-', b'j', file @ (b'1' | b'2')] if rest.peek().is_some_and(|w| is_number(w)) => {
+                made.push(vec![b'-', *file]);
+            }
+            b"-o" => {
+                let mut list = rest.next().unwrap_or_default();
+                // Two words at the end are files, whatever their names.
+                while rest.len() > 2 && rest.peek().is_some_and(|next| is_field(next)) {
+                    list.push(b',');
+                    list.extend(rest.next().unwrap_or_default());
+                }
+                made.extend([word, list]);
+            }
+            _ => made.push(word),
+        }
+    }
+    made.extend(rest);
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use clap::{Arg, ArgAction, Command};
+
+    use super::{Refusal, rewritten};
+
+    fn command() -> Command {
+        let flag = |name: &'static str, short| {
+            Arg::new(name).long(name).short(short).action(ArgAction::SetTrue)
+        };
+        Command::new("t")
+            .arg(flag("bytes", 'b'))
+            .arg(Arg::new("width").long("width").short('w').value_parser(clap::value_parser!(i32)))
+            .arg(Arg::new("t").short('t'))
+            .arg(Arg::new("from").long("from").num_args(0..=1).require_equals(true))
+            .arg(Arg::new("file"))
+    }
+
+    fn check(util: &str, words: &[&str], want: Result<&[&str], &str>) {
+        let line = std::iter::once("t").chain(words.iter().copied()).map(OsString::from).collect();
+        let want = want
+            .map(|words| {
+                std::iter::once("t").chain(words.iter().copied()).map(OsString::from).collect()
+            })
+            .map_err(|text| Refusal::Usage(text.to_string()));
+        assert_eq!(rewritten(util, command(), line), want, "{util} {words:?}");
+    }
+
+    // The rules are those of getopt_long(3), digits those of fold 9.1.
+    #[test]
+    fn lines() {
+        check("t", &["-bw", "-1", "f"], Ok(&["--bytes", "--width=-1", "--", "f"]));
+        check("t", &["--wi", "1", "-w2", "f"], Ok(&["--width=2", "--", "f"]));
+        check("t", &["f", "--from", "-t="], Ok(&["--from", "-t==", "--", "f"]));
+        check("fold", &["-b16", "f"], Ok(&["--bytes", "--width=16", "--", "f"]));
+        check("t", &["--", "-w"], Ok(&["--", "-w"]));
+    }
+
+    #[test]
+    fn refused_lines() {
+        check("t", &["-b16", "f"], Err("invalid option -- '1'"));
+        check("t", &["a", "b"], Err("extra operand 'b'"));
+        check("t", &["-w"], Err("option requires an argument -- 'w'"));
+        let line = ["t", "-w", "x"].map(OsString::from).to_vec();
+        assert_eq!(
+            rewritten("t", command(), line),
+            Err(Refusal::Value("invalid width: 'x'".into()))
+        );
+    }
+}
