@@ -10,6 +10,7 @@ use super::host::Host;
 use super::memory::Memory;
 use super::outcome::LimitHit;
 use crate::lock;
+use box_abi::signal;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wasibox_vfs::{DirEntry, Errno, File, FileKind, Loc, Stat};
@@ -121,6 +122,10 @@ fn write<H: Host>(
                     if matches!(&open.file, File::Stream(s) if s.full()) {
                         c.process.kernel.hit(LimitHit::Output);
                         return Err(Halt::Killed);
+                    }
+                    if e == Errno::PIPE && c.process.dies_of_pipe.load(Ordering::SeqCst) {
+                        c.process.signal(signal::PIPE);
+                        c.process.alive()?;
                     }
                     if total > 0 {
                         return Ok((total, at));

@@ -56,6 +56,10 @@ pub fn proc_signal<H: Host>(c: &mut Call<'_, H>, pid: u32, sig: u32) -> Sys {
             *membership = Membership { group: c.process.pid, session: c.process.pid };
             return Ok(());
         }
+        box_abi::control::PIPE => {
+            c.process.dies_of_pipe.store(true, std::sync::atomic::Ordering::SeqCst);
+            return Ok(());
+        }
         box_abi::control::ALONE => return c.process.end_others(),
         sig => u8::try_from(sig).map_err(|_| Errno::INVAL)?,
     };

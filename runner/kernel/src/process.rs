@@ -135,6 +135,8 @@ pub struct Process<H: Host> {
     pub handles: AtomicBool,
     /// Bit N: signal N is ignored.
     pub ignored: AtomicU64,
+    /// A write to a pipe that nobody reads is a SIGPIPE, besides the error.
+    pub dies_of_pipe: AtomicBool,
     /// Bit N: signal N waits for the handler.
     pending: AtomicU64,
     /// Bit N: the handler runs for signal N, which waits meanwhile (`sa_mask` of
@@ -187,6 +189,7 @@ impl<H: Host> Process<H> {
             membership: Mutex::default(),
             handles: AtomicBool::new(false),
             ignored: AtomicU64::new(ignored),
+            dies_of_pipe: AtomicBool::new(false),
             pending: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
             watch: H::Watch::new(pid),

@@ -99,6 +99,9 @@ pub mod control {
     /// All threads of the caller's process end but the caller, which is its first one; the process
     /// does not matter. They end where they wait, as if the process had been forked.
     pub const ALONE: u32 = 0x400;
+    /// From now on a write to a pipe that nobody reads ends the caller's process as SIGPIPE does by default; the
+    /// process does not matter. Without it such a write is EPIPE, which a program has to look for.
+    pub const PIPE: u32 = 0x800;
 }
 
 /// Ids of WASI clocks that only our host has: CPU times of a process in nanoseconds. Any other

@@ -115,6 +115,7 @@ fn adapt(
 /// A panic about a closed pipe (`println!` after the reader has gone) ends the process with
 /// the status a shell reports for SIGPIPE, silently.
 fn silence_closed_pipes() {
+    box_sys::events::end_by_closed_pipes();
     let previous = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         if info.to_string().contains("Broken pipe") || info.to_string().contains("os error 64") {

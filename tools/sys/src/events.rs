@@ -35,6 +35,12 @@ pub fn catch(caught: u64, ignored: u64) {
     }
 }
 
+/// Lets a write to a pipe that nobody reads end this process, as SIGPIPE does by default. For code of others that
+/// would report the error: whoever wrote it for Unix expects to have been ended.
+pub fn end_by_closed_pipes() {
+    backend::end_by_closed_pipes();
+}
+
 /// What [`catch`] set last: caught and ignored signals.
 pub fn dispositions() -> (u64, u64) {
     (CAUGHT.load(Relaxed), IGNORED.load(Relaxed))

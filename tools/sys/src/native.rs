@@ -380,6 +380,9 @@ extern "C" fn handler(signal: libc::c_int) {
     }
 }
 
+/// Does nothing: the system sends SIGPIPE, whose default action the program's `main` has restored.
+pub(crate) fn end_by_closed_pipes() {}
+
 /// Changes dispositions from the old pair of sets (caught, ignored) to the new one.
 pub(crate) fn set_dispositions(old: (u64, u64), new: (u64, u64)) {
     // SAFETY: no arguments, cannot fail. JUSTIFICATION: std does not tell.

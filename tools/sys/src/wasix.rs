@@ -30,8 +30,8 @@ use crate::process::{Group, Pid, Processes, SpawnSpec, WaitStatus};
 use crate::stdio::INHERITED_FDS;
 
 pub(crate) use events::{
-    LONGEST_PAUSE, cpu_times, ignored_at_start, initial_umask, pause, set_dispositions, set_umask,
-    umask_in_force,
+    LONGEST_PAUSE, cpu_times, end_by_closed_pipes, ignored_at_start, initial_umask, pause,
+    set_dispositions, set_umask, umask_in_force,
 };
 
 /// `proc_spawn_fd_op` of WASIX.

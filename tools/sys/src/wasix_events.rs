@@ -96,6 +96,13 @@ pub(crate) fn set_dispositions(old: (u64, u64), (caught, ignored): (u64, u64)) {
     unsafe { callback_signal(HANDLER.as_ptr(), len) };
 }
 
+pub(crate) fn end_by_closed_pipes() {
+    if ours() {
+        // A host that refuses leaves the error to the program.
+        let _ = super::signal_call(0, box_abi::control::PIPE);
+    }
+}
+
 /// `(signal, 1)` for each that a child shall ignore.
 pub(super) fn inherited_dispositions() -> Vec<[u8; 2]> {
     let (_, ignored) = dispositions();
