@@ -84,6 +84,8 @@ impl Parser<'_> {
         let body = resolve(body);
         let syntax = if self.dialect.extended { Syntax::Ere } else { Syntax::Bre };
         let mut options = Options::new(syntax).icase(icase).utf8(self.dialect.utf8);
+        // GNU compiles `M` with REG_NEWLINE.
+        options = options.newline_apart(multiline);
         match (multiline, self.dialect.null_data) {
             // The lines of `M` are those that `-z` reads.
             (true, true) => options = options.lines(0),

@@ -73,6 +73,9 @@ pub(super) fn parse(lexer: &mut Lexer<'_>, options: &Options) -> Result<Node, Re
     }
     if negated {
         set.negate();
+        if options.newline_apart {
+            set.remove(b'\n');
+        }
     }
     if let Some(byte) = options.lines {
         set.remove(byte);

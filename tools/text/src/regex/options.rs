@@ -46,6 +46,8 @@ pub struct Options {
     /// `^` and `$` also match at the newlines inside the text (sed's `M`); `` \` `` and `\'` match
     /// at its ends only.
     pub multiline: bool,
+    /// Neither `.` nor `[^x]` matches a newline (POSIX `REG_NEWLINE`).
+    pub newline_apart: bool,
     /// The text holds many lines ended by this byte. `^ $ \` \'` match at each line's ends and
     /// nothing matches the byte itself, so that no match spans lines. The text searched should
     /// not include the last line's terminator, or an empty line is seen after it.
@@ -63,6 +65,7 @@ impl Options {
             syntax,
             icase: false,
             multiline: false,
+            newline_apart: false,
             lines: None,
             utf8: true,
             bound: Bound::None,
@@ -77,6 +80,11 @@ impl Options {
     /// The same with `^` and `$` at line ends within the text.
     pub const fn multiline(self, multiline: bool) -> Options {
         Options { multiline, ..self }
+    }
+
+    /// The same with newlines that neither `.` nor `[^x]` matches, if that is so.
+    pub const fn newline_apart(self, newline_apart: bool) -> Options {
+        Options { newline_apart, ..self }
     }
 
     /// The same for a text of lines with this terminator, which no match contains.

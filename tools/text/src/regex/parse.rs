@@ -84,6 +84,9 @@ impl Parser<'_> {
             Token::Any => {
                 let mut set = Set::any(self.options.utf8);
                 self.exclude_terminator(&mut set);
+                if self.options.newline_apart {
+                    set.remove(b'\n');
+                }
                 Node::Class(set)
             }
             Token::Word(negated) => self.escape_class(Set::word(self.options.utf8), negated),
