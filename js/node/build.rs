@@ -1,6 +1,5 @@
 //! Packs the JavaScript half (`lib/*.js`) into one file that the program carries: as plain text it would be a
-//! twentieth of it. And has the linker put functions of `box-sys` in the place of libc's
-//! (`tools/sys/src/empty_path.rs`).
+//! twentieth of it.
 
 use std::path::Path;
 use std::{env, fs, io};
@@ -10,11 +9,6 @@ const LEVEL: i32 = 21;
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=lib");
-    if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("wasi") {
-        for name in ["__wasilibc_find_relpath", "__wasilibc_find_relpath_alloc"] {
-            println!("cargo::rustc-link-arg-bins=--wrap={name}");
-        }
-    }
     let mut files: Vec<_> = fs::read_dir("lib")?.collect::<io::Result<_>>()?;
     files.sort_by_key(fs::DirEntry::file_name);
     let mut all = Vec::new();

@@ -1,6 +1,6 @@
 //! The empty path, which names nothing (POSIX XBD 4.16): wasi-libc takes it for `.` before the host sees it, in every
 //! call that takes a path. Its two functions that turn a path into a directory's descriptor and a name below are
-//! wrapped by the linker (`--wrap`, from the build scripts of the programs `box` and `js`), so that an empty path stays
+//! wrapped by the linker (`--wrap`, from the build script of the program `box`), so that an empty path stays
 //! one and the kernel answers ENOENT.
 
 use core::ffi::{c_char, c_int};

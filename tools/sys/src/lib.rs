@@ -26,7 +26,7 @@
 //! - Nothing here reads or changes the process's working directory except [`initial_cwd`]
 //!   and [`enter_cwd`], which only `main` calls.
 
-#[cfg(target_os = "wasi")]
+#[cfg(all(target_os = "wasi", feature = "empty-path"))]
 mod empty_path;
 pub mod errno;
 pub mod events;
