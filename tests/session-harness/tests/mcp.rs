@@ -309,14 +309,14 @@ fn values_are_bounded_like_output() {
             let most = if more["max_output"].is_null() { 32 << 10 } else { 1000 };
             assert!(result.to_string().len() < 3 * most + 2000);
             // What models are given is JSON still.
-            let told: Value = serde_json::from_str(&text(&result)).unwrap();
+            let told: Value = serde_json::from_str(text(&result)).unwrap();
             assert_eq!(told["returnValueBytes"], done["returnValueBytes"]);
         }
     }
     let files = "open('a', 'w').write('a' * 10); open('b', 'w').write('b' * 9000); 1";
     let arguments = json!({"language": "python", "code": files, "max_output": 100});
     let result = c.call("execute_code", arguments);
-    let told: Value = serde_json::from_str(&text(&result)).unwrap();
+    let told: Value = serde_json::from_str(text(&result)).unwrap();
     assert_eq!(told["files"][0]["content"], "a".repeat(10));
     assert_eq!(told["files"][1]["contentBytesLeftOut"], 9000);
     assert_eq!(result["structuredContent"]["files"][1]["content"], "b".repeat(9000));
