@@ -257,6 +257,7 @@ fn test_python() -> Result<()> {
     let mut tests = Command::new(&python);
     tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
     let folder = env::root().join("sdk/python/tests");
+    tests.env("WASIBOX_PACKAGES", env::dist().join("sdk"));
     env::run(tests.arg(&folder).current_dir(env::cache()?))?;
     let mut older = Command::new(&python);
     older

@@ -9,6 +9,7 @@ use crate::progress::compiling;
 use crate::session::{print_diff, tell};
 use crate::tools;
 use signal_hook::iterator::Signals;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -99,6 +100,7 @@ fn compile(image: &Path) -> Result<(), Failure> {
     let own = std::env::current_exe().map_err(|e| Failure::new(125, e))?;
     // What it could not do, this process tells of when it tries.
     Command::new(own)
+        .arg0(crate::installed::name())
         .arg("compile")
         .arg(image)
         .stdin(Stdio::null())
@@ -121,8 +123,9 @@ fn guard(timeout: Option<Duration>, json: bool) -> Result<(), Failure> {
         true => serde_json::to_vec(&outcome).map_err(|e| Failure::new(125, e))?,
         false => Vec::new(),
     };
-    let error = b"runner: the command could not be ended in time; the sandbox ends\n".to_vec();
-    let words = LastWords { output, error, status: 124 };
+    let name = crate::installed::name();
+    let error = format!("{name}: the command could not be ended in time; the sandbox ends\n");
+    let words = LastWords { output, error: error.into_bytes(), status: 124 };
     watchdog::arm(after, words).map_err(|e| Failure::new(125, e))
 }
 

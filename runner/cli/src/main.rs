@@ -12,6 +12,7 @@
 //! | `snapshot`, `kv`, `fs` | `runner snapshot ...`, `runner kv ...`, `runner fs ...` |
 //! | `shell` | `runner shell` |
 //! | `inspect`, `doctor` | `runner inspect` and `runner compile`, `runner doctor` |
+//! | `installed` | the program as a package has it: its name, its image |
 //! | `manual` | `runner completions` and `runner man` |
 //! | `tools` | tools of other servers for guests |
 //! | `message`, `table` | what the runner itself says, how names and times are shown in it |
@@ -30,6 +31,7 @@ mod exec;
 mod expose;
 mod fs;
 mod inspect;
+mod installed;
 mod kv;
 mod manual;
 mod message;
@@ -96,7 +98,8 @@ fn main() -> ExitCode {
         Err(f) => {
             message::say(&f.text);
             if f.is_usage {
-                message::hint("Try 'runner --help' for more information.");
+                let name = installed::name();
+                message::hint(&format!("Try '{name} --help' for more information."));
             }
             ExitCode::from(f.status)
         }
@@ -105,7 +108,7 @@ fn main() -> ExitCode {
 
 fn run(parsed: Parsed) -> Result<u8, Failure> {
     let command = match parsed {
-        Parsed::Text(text) => return print(&text.to_string()).map(|()| 0),
+        Parsed::Text(text) => return print(&installed::named(&text.to_string())).map(|()| 0),
         Parsed::Command(command) => command,
     };
     match command {

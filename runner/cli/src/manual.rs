@@ -1,30 +1,31 @@
 //! `runner completions` and `runner man`: both are made from the grammar.
 
-use crate::{Failure, args, print_bytes};
+use crate::{Failure, args, installed, print_bytes};
 use std::path::Path;
 
 /// Prints completions for a shell.
 pub fn completions(shell: clap_complete::Shell) -> Result<u8, Failure> {
     let mut out = Vec::new();
-    clap_complete::generate(shell, &mut args::whole(), "runner", &mut out);
+    clap_complete::generate(shell, &mut args::whole(), installed::name(), &mut out);
     print_bytes(&out)?;
     Ok(0)
 }
 
-/// Writes a page for each command: `runner.1`, `runner-session-exec.1`.
+/// Writes a page for each command: `runner.1` (or `wasibox.1`, as it is called), `runner-session-exec.1`.
 pub fn man(dir: &Path) -> Result<u8, Failure> {
     let failed = |e| Failure::new(125, format!("{}: {e}", dir.display()));
     std::fs::create_dir_all(dir).map_err(failed)?;
     let mut command = args::whole();
     command.build();
-    page(&command, "runner", dir).map_err(failed)?;
+    page(&command, installed::name(), dir).map_err(failed)?;
     Ok(0)
 }
 
 fn page(command: &clap::Command, name: &str, dir: &Path) -> std::io::Result<()> {
     let mut out = Vec::new();
     clap_mangen::Man::new(command.clone()).render(&mut out)?;
-    std::fs::write(dir.join(format!("{name}.1")), out)?;
+    let text = installed::named(&String::from_utf8_lossy(&out));
+    std::fs::write(dir.join(format!("{name}.1")), text)?;
     for sub in command.get_subcommands() {
         page(sub, &format!("{name}-{}", sub.get_name()), dir)?;
     }

@@ -14,9 +14,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 static GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
-/// Writes `runner: TEXT` to standard error.
+/// Writes `runner: TEXT` to standard error, or `wasibox: TEXT`, see [`crate::installed::name`].
 pub fn say(text: &str) {
-    write(format!("runner: {}\n", shown(text)));
+    write(format!("{}: {}\n", crate::installed::name(), shown(text)));
 }
 
 /// Writes a line to standard error that is our own words only.

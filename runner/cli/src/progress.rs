@@ -1,21 +1,70 @@
 //! How far long work is.
 //!
 //! Compiling an image tells a line for each program, wherever standard error goes. What is copied
-//! (export, import) is counted in one line that is written over, on a terminal and if it takes long.
+//! (export, import) is counted in one line that is written over, on a terminal and if it takes long. Of what is
+//! unpacked ([`patiently`]) a terminal is told at once, and a file or a program only if it takes long.
 
-use crate::message;
+use crate::{installed, message};
+use std::fmt::Display;
 use std::io::{IsTerminal, Read, Write};
-use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// Work that ends before is not worth a line.
 const SILENT: Duration = Duration::from_millis(500);
+/// Work that ends before is told to a terminal only.
+const QUICK: Duration = Duration::from_secs(1);
 /// How often the line is written.
 const STEP: Duration = Duration::from_millis(200);
 
 /// Tells the user what takes time.
 pub fn compiling() -> Arc<dyn Fn(&str) + Send + Sync> {
     Arc::new(message::say)
+}
+
+/// Who is told of work that may be quick.
+pub struct Patient {
+    /// Lines that wait, while the work can still be quick; `None` once they are not kept back.
+    waiting: Mutex<Option<Vec<String>>>,
+}
+
+impl Patient {
+    /// Tells a line at once.
+    pub fn now(&self, line: &dyn Display) {
+        message::say(&line.to_string());
+    }
+
+    /// Tells a line, unless the work is quick and no terminal is there.
+    pub fn unless_quick(&self, line: &dyn Display) {
+        match &mut *self.lock() {
+            Some(lines) => lines.push(line.to_string()),
+            None => message::say(&line.to_string()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Vec<String>>> {
+        self.waiting.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// Does work and tells of it, see [`Patient`].
+pub fn patiently<T>(work: impl FnOnce(&Patient) -> T) -> T {
+    let waiting = (!std::io::stderr().is_terminal()).then(Vec::new);
+    let patient = Patient { waiting: Mutex::new(waiting) };
+    let (done, end) = channel::<()>();
+    std::thread::scope(|scope| {
+        let (patient, end) = (&patient, end);
+        scope.spawn(move || {
+            if end.recv_timeout(QUICK) == Err(RecvTimeoutError::Timeout) {
+                let lines = patient.lock().take();
+                lines.unwrap_or_default().iter().for_each(|line| message::say(line));
+            }
+        });
+        let result = work(patient);
+        drop(done);
+        result
+    })
 }
 
 /// Counts bytes that pass.
@@ -42,7 +91,8 @@ impl<T> Counted<T> {
         }
         if self.shown.is_none_or(|at| at.elapsed() >= STEP) {
             self.shown = Some(Instant::now());
-            message::part(&format!("\rrunner: {:.1} MB {}", self.bytes as f64 / 1e6, self.what));
+            let name = installed::name();
+            message::part(&format!("\r{name}: {:.1} MB {}", self.bytes as f64 / 1e6, self.what));
         }
     }
 }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use wasibox_image::Image;
 use wasibox_sandbox::artifact::carry::{self, Carried, Into};
 
@@ -117,7 +118,20 @@ fn write_code(carried: &[Carried], out: &mut dyn Write) -> std::io::Result<()> {
     all.iter().flat_map(|(_, pieces)| pieces).try_for_each(|piece| out.write_all(piece))
 }
 
-/// The image of a bundle, unpacked into `images`, with its machine code in `artifacts`. What is there already stays.
+/// A step of unpacking a bundle, as a line for a person.
+#[derive(Debug, thiserror::Error)]
+pub enum Step {
+    #[error("unpacking the image ({} MB), once", .bytes.div_ceil(1_000_000))]
+    Begins { bytes: u64 },
+    #[error(
+        "the machine code that came with the image is not used, and programs are compiled: {0}"
+    )]
+    CodeNotTaken(String),
+    #[error("unpacked the image in {:.1} s", .0.as_secs_f64())]
+    Ends(Duration),
+}
+
+/// Unpacks the image of a bundle into `images`, with its machine code in `artifacts`. What is there already stays.
 /// `progress` is told of what takes time.
 ///
 /// # Errors
@@ -126,7 +140,7 @@ pub fn unpack(
     bundle: &Path,
     images: &Path,
     artifacts: Option<&Path>,
-    progress: &dyn Fn(&str),
+    progress: &dyn Fn(Step),
 ) -> Result<PathBuf, Error> {
     let path = bundle.join(HEAD);
     let text = std::fs::read(&path).map_err(at(&path))?;
@@ -148,15 +162,16 @@ pub fn unpack(
     if is_there(&image) {
         return Ok(image);
     }
-    progress("unpacking the image, once");
+    progress(Step::Begins { bytes: head.size });
+    let begin = Instant::now();
     if let Some(artifacts) = artifacts
         && let Err(e) = take_code(&bundle.join(CODE), artifacts)
     {
-        progress(&format!("not taking the machine code of the bundle: {e}"));
+        progress(Step::CodeNotTaken(e.to_string()));
     }
     // The image's name comes last: where it is there, the code is, too.
     take_image(&bundle.join(IMAGE), &image, &head)?;
-    progress("unpacked the image");
+    progress(Step::Ends(begin.elapsed()));
     Ok(image)
 }
 

@@ -46,8 +46,8 @@ pub fn unpack<'env>(
 ) -> Result<Object<'env>> {
     let told = progress(&told)?;
     promise(env, move || {
-        let tell = |line: &str| {
-            told.call(line.to_owned(), ThreadsafeFunctionCallMode::NonBlocking);
+        let tell = |step: wasibox::bundle::Step| {
+            told.call(step.to_string(), ThreadsafeFunctionCallMode::NonBlocking);
         };
         let (bundle, images) = (PathBuf::from(bundle), PathBuf::from(images));
         let artifacts = wasibox::default_artifact_dir();

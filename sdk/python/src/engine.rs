@@ -101,9 +101,9 @@ pub fn unpack(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<OsString> {
     let artifacts = artifacts.or_else(wasibox::default_artifact_dir);
-    let say = |line: &str| {
+    let say = |step: wasibox::bundle::Step| {
         if let Some(progress) = &progress {
-            tell(progress, line);
+            tell(progress, &step.to_string());
         }
     };
     // A text: a `PathBuf` would become a `pathlib.Path`, whose import takes 3 ms.

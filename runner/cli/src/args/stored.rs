@@ -1,10 +1,10 @@
 //! Where store and image are; `snapshot ...` and `kv ...`.
 
-use crate::Failure;
+use crate::{Failure, installed};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use wasibox::store::Store;
 
 /// A path that may be empty, as a variable may that says nothing.
@@ -62,7 +62,7 @@ impl StoreArg {
 // Where the image is.
 #[derive(Args)]
 pub struct ImageArg {
-    /// The image; by default image.webc beside this program
+    /// The image; by default image.webc beside this program, or that of the package that this program is in
     #[arg(long, value_name = "FILE", env = "WASIBOX_IMAGE", hide_env_values = true, value_parser = path())]
     pub image: Option<PathBuf>,
 }
@@ -71,20 +71,27 @@ impl ImageArg {
     /// Its path.
     ///
     /// # Errors
-    /// If none is said, and none lies beside this program.
+    /// If none is said, and none came with this program; if that cannot be unpacked.
     pub fn path(&self) -> Result<PathBuf, Failure> {
-        self.find().ok_or_else(|| {
+        self.find()?.ok_or_else(|| {
             Failure::usage("an image is missing: name it with --image or in WASIBOX_IMAGE")
         })
     }
 
     /// The same, if there is one.
-    pub fn find(&self) -> Option<PathBuf> {
+    ///
+    /// # Errors
+    /// If it cannot be unpacked.
+    pub fn find(&self) -> Result<Option<PathBuf>, Failure> {
         if let Some(path) = self.image.as_ref().filter(|p| !p.as_os_str().is_empty()) {
-            return Some(path.clone());
+            return Ok(Some(path.clone()));
         }
-        let own = std::env::current_exe().ok()?;
-        Some(own.parent()?.join("image.webc")).filter(|path| path.is_file())
+        let own = std::env::current_exe().ok();
+        let beside = own.as_deref().and_then(Path::parent).map(|dir| dir.join("image.webc"));
+        match beside.filter(|path| path.is_file()) {
+            Some(path) => Ok(Some(path)),
+            None => installed::image(),
+        }
     }
 }
 

@@ -49,7 +49,7 @@ fn name(d: &Difference<'_>) -> String {
 
 /// The image's files, if it is at hand and the one that the session was begun with.
 pub fn files_of(image: &ImageArg, begun: Option<Digest>) -> Result<Option<ImageFiles>, Failure> {
-    let Some(path) = image.find() else {
+    let Some(path) = image.find()? else {
         message::say("there is no image at hand: what it has is not shown");
         return Ok(None);
     };
