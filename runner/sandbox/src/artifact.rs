@@ -1,8 +1,8 @@
-//! Machine code kept on disk: compiled once per module, engine and CPU.
+//! Machine code kept on disk: compiled once per module, engine and kind of CPU.
 //!
 //! A program's code is `KEY.aot` beside its memory's template `KEY.mem` and `KEY.sum`, in a
 //! directory that only its owner can write. `KEY` covers the module's SHA-256, the engine
-//! and the CPU's features; `KEY.sum` has the BLAKE3 digest of code and template and the *stamp*
+//! and the CPU's features that are used; `KEY.sum` has the BLAKE3 digest of code and template and the *stamp*
 //! (device, inode, size, modification and change times) that each had when it was last hashed,
 //! all authenticated for this `KEY` by a key that lies elsewhere ([`crate::key`]).
 //!
@@ -184,10 +184,12 @@ impl<const N: usize> Files<N> {
 }
 
 impl Compiled {
-    fn in_memory(self, name: &str) -> Result<Loaded, ArtifactError> {
-        let template = Template::in_memory(&self.template)
-            .map_err(|e| CannotCompile { name: name.into(), why: one_line(&e) })?;
-        Ok(Loaded { module: self.module, template: Arc::new(template), snapshot: None })
+    fn in_memory(self, engine: &Engine, name: &str) -> Result<Loaded, ArtifactError> {
+        let cannot =
+            |e: &dyn std::fmt::Display| CannotCompile { name: name.into(), why: one_line(e) };
+        let template = Template::in_memory(&self.template).map_err(|e| cannot(&e))?;
+        let module = load_bytes(engine, self.code).map_err(|e| cannot(&e))?;
+        Ok(Loaded { module, template: Arc::new(template), snapshot: None })
     }
 }
 
@@ -202,7 +204,7 @@ impl Store<'_> {
         wasm: impl FnOnce() -> Result<Vec<u8>, E>,
     ) -> Result<Loaded, E> {
         let Some((dir, secret)) = self.place(true) else {
-            return Ok(self.compile(engine, name, wasm()?)?.in_memory(name)?);
+            return Ok(self.compile(name, wasm()?)?.in_memory(engine, name)?);
         };
         let key = key(digest);
         let files = program_files(dir, &key);
@@ -216,19 +218,17 @@ impl Store<'_> {
         if let Some(l) = self.open(engine, &files, &secret, &tell) {
             return Ok(l);
         }
-        let compiled = self.compile(engine, name, wasm()?)?;
-        let code = compiled.module.serialize().map_err(std::io::Error::other);
-        let stored = code.and_then(|code| files.put(&secret, [&code, &compiled.template]));
-        if let Err(e) = stored {
+        let compiled = self.compile(name, wasm()?)?;
+        if let Err(e) = files.put(&secret, [&compiled.code, &compiled.template]) {
             (self.progress)(&format!("not keeping the compiled code of {name}: {e}"));
-            return Ok(compiled.in_memory(name)?);
+            return Ok(compiled.in_memory(engine, name)?);
         }
         let _ = std::fs::remove_file(&lock);
         forget_old(dir, PROGRAMS, "aot", &["sum", "mem"]);
         // The mapped form is what every later start uses; use it now as well.
         match self.open(engine, &files, &secret, &tell) {
             Some(l) => Ok(l),
-            None => Ok(compiled.in_memory(name)?),
+            None => Ok(compiled.in_memory(engine, name)?),
         }
     }
 
@@ -292,18 +292,13 @@ impl Store<'_> {
         }
     }
 
-    fn compile(
-        &self,
-        engine: &Engine,
-        name: &str,
-        wasm: Vec<u8>,
-    ) -> Result<Compiled, ArtifactError> {
+    fn compile(&self, name: &str, wasm: Vec<u8>) -> Result<Compiled, ArtifactError> {
         (self.progress)(&format!(
             "compiling {name} ({} MB) for this machine, once",
             wasm.len().div_ceil(1_000_000)
         ));
         let start = Instant::now();
-        let compiled = compile(engine, name, wasm)?;
+        let compiled = compile(name, wasm)?;
         // The compiler's memory is several times what it leaves.
         heap::trim();
         (self.progress)(&format!("compiled {name} in {:.1} s", start.elapsed().as_secs_f64()));
@@ -415,8 +410,14 @@ fn map(engine: &Engine, code: &File) -> Result<Module, wasmer::DeserializeError>
     let mut bytes = Vec::new();
     let mut from = code;
     from.read_to_end(&mut bytes)?;
-    // SAFETY: as above.
-    unsafe { Module::deserialize(engine, bytes) }
+    load_bytes(engine, bytes)
+}
+
+/// Loads machine code that was compiled here, or comes from a file as [`map`] has it.
+fn load_bytes(engine: &Engine, code: Vec<u8>) -> Result<Module, wasmer::DeserializeError> {
+    // JUSTIFICATION: as in `map`.
+    // SAFETY: the bytes are the compiler's own, or what was read from a file of which `map` says the same.
+    unsafe { Module::deserialize(engine, code) }
 }
 
 /// How long another process that does the same work is waited for.

@@ -12,7 +12,7 @@
 use crate::template::{self, Split};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use wasmer::sys::NativeEngineExt;
+use wasmer::sys::{NativeEngineExt, Target};
 use wasmer::{Engine, Module};
 use wasmer_types::{CompilationProgressCallback, UserAbort};
 use wasmparser::{Chunk, Parser, Payload};
@@ -38,19 +38,26 @@ pub struct CannotCompile {
     pub why: String,
 }
 
-/// Separates a module from its data and compiles the rest.
-pub fn compile(engine: &Engine, name: &str, wasm: Vec<u8>) -> Result<Compiled, CannotCompile> {
+/// Separates a module from its data and compiles the rest, with an engine of its own ([`crate::engine::compiling`]).
+pub fn compile(name: &str, wasm: Vec<u8>) -> Result<Compiled, CannotCompile> {
+    compile_for(crate::engine::baseline(), name, wasm)
+}
+
+/// Compiles as [`compile`] does, for such a CPU.
+pub fn compile_for(target: Target, name: &str, wasm: Vec<u8>) -> Result<Compiled, CannotCompile> {
     let cannot = |why: String| CannotCompile { name: name.into(), why };
     check(&wasm).map_err(cannot)?;
     let bounds = Bounds::of(wasm.len());
     let split = template::split(wasm);
-    let module = bounded(engine, &split, bounds, resident).map_err(cannot)?;
-    Ok(Compiled { module, template: split.template })
+    let engine = crate::engine::compiling(target);
+    let module = bounded(&engine, &split, bounds, resident).map_err(cannot)?;
+    let code = module.serialize().map_err(|e| cannot(one_line(&e)))?.into();
+    Ok(Compiled { code, template: split.template })
 }
 
-/// A compiled module with the memory it begins with, not yet mapped from files.
+/// A module's machine code and the memory it begins with, as they are kept.
 pub struct Compiled {
-    pub module: Module,
+    pub code: Vec<u8>,
     pub template: Vec<u8>,
 }
 
@@ -158,20 +165,16 @@ mod tests {
         .concat()
     }
 
-    fn engine() -> Engine {
-        crate::engine::new(1 << 20)
-    }
-
     fn why(e: CannotCompile) -> String {
         e.to_string()
     }
 
     #[test]
     fn sizes_are_bounded() {
-        assert!(compile(&engine(), "m", module(3, 100)).is_ok());
-        let e = compile(&engine(), "m", module(1, MAX_FUNCTION + 1)).map(|_| ()).unwrap_err();
+        assert!(compile("m", module(3, 100)).is_ok());
+        let e = compile("m", module(1, MAX_FUNCTION + 1)).map(|_| ()).unwrap_err();
         assert!(why(e).contains("larger than 1048576 bytes"));
-        let e = compile(&engine(), "m", module(400_001, 2)).map(|_| ()).unwrap_err();
+        let e = compile("m", module(400_001, 2)).map(|_| ()).unwrap_err();
         assert!(why(e).contains("more than 400000 functions"));
     }
 
@@ -182,7 +185,13 @@ mod tests {
         let bounds = |time, memory| {
             let size = AtomicUsize::new(0);
             let grows = move || size.fetch_add(1 << 20, Ordering::Relaxed);
-            bounded(&engine(), &split, Bounds { time, memory }, grows).map(|_| ())
+            bounded(
+                &crate::engine::compiling(crate::engine::baseline()),
+                &split,
+                Bounds { time, memory },
+                grows,
+            )
+            .map(|_| ())
         };
         let long = Duration::from_secs(3600);
         assert!(bounds(long, 1 << 40).is_ok());

@@ -5,8 +5,8 @@
 //! another. `bundle.json` says how long the image is, and what it is told from others by; it is written last.
 //!
 //! Unpacking is done once: the image goes to a folder under its digest, machine code to the folder where it is kept
-//! ([`wasibox_sandbox::artifact::carry`]). Code for another engine or CPU is passed over; it is compiled then, as
-//! without a bundle.
+//! ([`wasibox_sandbox::artifact::carry`]). Code for another engine, or for a CPU with features that this one lacks, is
+//! passed over; it is compiled then, as without a bundle.
 
 use crate::session::Error;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use wasibox_image::Image;
-use wasibox_sandbox::artifact::carry::{self, Carried, Into};
+use wasibox_sandbox::artifact::carry::{self, Carried, Into, Needs, Subject};
 
 /// Level of compression: docs/decisions.md has the figures.
 const LEVEL: i32 = 12;
@@ -39,14 +39,13 @@ struct Head {
 /// What `code.zst` holds.
 #[derive(Debug, Serialize, Deserialize)]
 struct Contents {
-    /// [`carry::identity`].
-    identity: String,
+    needs: Needs,
     parts: Vec<Part>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Part {
-    key: String,
+    subject: Subject,
     /// Of a program: bytes of its code and of its memory's template; of a snapshot one number.
     sizes: Vec<u64>,
 }
@@ -99,20 +98,20 @@ fn compressed<T>(
 }
 
 fn write_code(carried: &[Carried], out: &mut dyn Write) -> std::io::Result<()> {
-    let bytes = |c: &Carried| -> (String, Vec<Vec<u8>>) {
+    let bytes = |c: &Carried| -> (Subject, Vec<Vec<u8>>) {
         match c {
-            Carried::Program { key, code, template } => {
-                (key.clone(), vec![code.clone(), template.clone()])
+            Carried::Program { subject, code, template } => {
+                (subject.clone(), vec![code.clone(), template.clone()])
             }
-            Carried::Snapshot { key, memory } => (key.clone(), vec![memory.clone()]),
+            Carried::Snapshot { subject, memory } => (subject.clone(), vec![memory.clone()]),
         }
     };
     let all: Vec<_> = carried.iter().map(bytes).collect();
-    let part = |(key, pieces): &(String, Vec<Vec<u8>>)| Part {
-        key: key.clone(),
+    let part = |(subject, pieces): &(Subject, Vec<Vec<u8>>)| Part {
+        subject: subject.clone(),
         sizes: pieces.iter().map(|p| p.len() as u64).collect(),
     };
-    let contents = Contents { identity: carry::identity(), parts: all.iter().map(part).collect() };
+    let contents = Contents { needs: Needs::of_own(), parts: all.iter().map(part).collect() };
     serde_json::to_writer(&mut *out, &contents)?;
     out.write_all(b"\n")?;
     all.iter().flat_map(|(_, pieces)| pieces).try_for_each(|piece| out.write_all(piece))
@@ -199,12 +198,10 @@ fn take_code(from: &Path, artifacts: &Path) -> Result<(), Error> {
     let mut line = Vec::new();
     (&mut code).take(MAX_LINE).read_until(b'\n', &mut line)?;
     let contents: Contents = serde_json::from_slice(&line).map_err(|_| wrong(CODE))?;
-    if contents.identity != carry::identity() {
-        return Err(Error::Refused("it was made for another CPU".into()));
-    }
+    contents.needs.check().map_err(Error::Refused)?;
     let into = Into::dir(artifacts).map_err(Error::Refused)?;
     let mut left = MAX_CODE;
-    for Part { key, sizes } in contents.parts {
+    for Part { subject, sizes } in contents.parts {
         let mut pieces = Vec::new();
         for size in sizes {
             left = left.checked_sub(size).ok_or_else(|| wrong(CODE))?;
@@ -216,9 +213,9 @@ fn take_code(from: &Path, artifacts: &Path) -> Result<(), Error> {
             pieces.push(piece);
         }
         let carried = match <[Vec<u8>; 2]>::try_from(pieces) {
-            Ok([code, template]) => Carried::Program { key, code, template },
+            Ok([code, template]) => Carried::Program { subject, code, template },
             Err(mut pieces) => match (pieces.pop(), pieces.pop()) {
-                (Some(memory), None) => Carried::Snapshot { key, memory },
+                (Some(memory), None) => Carried::Snapshot { subject, memory },
                 _ => return Err(wrong(CODE)),
             },
         };

@@ -6,26 +6,78 @@
 //! `artifact` says holds for it.
 //!
 //! # Invariants
-//! - Code counts only with the [`identity`] that it was made for: engine, target, CPU features. Its key says so once
-//!   more, so that other code would never be found.
+//! - Code counts only for the engine and the kind of machine that it was made for, and where the CPU has all features
+//!   that it uses ([`Needs`]); the engine looks at the features once more when it loads it.
+//! - It is kept under this machine's key for the module: that other code uses fewer features, or more than code that is
+//!   compiled here, does not matter once it is known to run here.
 
 use super::{Files, Key, Store, program_files, snapshot_files};
 use crate::{engine, key, snapshot, trusted};
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use wasibox_image::Image;
 
-/// What of the machine and the engine decides whether code is of use.
-pub fn identity() -> String {
-    engine::identity()
+/// What machine code needs of the engine and the CPU that run it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Needs {
+    /// Engine, its version, and the kind of machine.
+    pub engine: String,
+    /// Names of CPU features, as `sse4.1`.
+    pub features: Vec<String>,
+}
+
+impl Needs {
+    /// Returns what code needs that is compiled here.
+    pub fn of_own() -> Needs {
+        Needs { engine: engine::kind(), features: engine::feature_names() }
+    }
+
+    /// Checks that such code can run here.
+    ///
+    /// # Errors
+    /// Why it cannot, as `it was made for another CPU: this one has no avx2`.
+    pub fn check(&self) -> Result<(), String> {
+        if self.engine != engine::kind() {
+            return Err("it was made for another version, or another kind of machine".to_owned());
+        }
+        let missing = engine::missing_features(&self.features);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(format!("it was made for another CPU: this one has no {}", missing.join(", ")))
+    }
+}
+
+/// The program of an image that code is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// Digest of its module, in hexadecimal.
+    pub module: String,
+    /// Of a snapshot: the digest of the root file system beside it.
+    pub tree: Option<String>,
+}
+
+impl Subject {
+    /// Returns the key under which this machine keeps it; `None` if the digest is none.
+    fn key(&self) -> Option<String> {
+        let is_digest = self.module.len() == 64 && self.module.is_ascii();
+        let byte = |i: usize| u8::from_str_radix(self.module.get(2 * i..2 * i + 2)?, 16).ok();
+        let digest: Vec<u8> = (0..32).map(byte).collect::<Option<_>>().filter(|_| is_digest)?;
+        let digest = digest.try_into().ok()?;
+        Some(match &self.tree {
+            None => super::key(&digest),
+            Some(tree) => snapshot::key(&digest, tree),
+        })
+    }
 }
 
 /// A program's code and its memory's template, or the snapshot of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Carried {
-    Program { key: String, code: Vec<u8>, template: Vec<u8> },
-    Snapshot { key: String, memory: Vec<u8> },
+    Program { subject: Subject, code: Vec<u8>, template: Vec<u8> },
+    Snapshot { subject: Subject, memory: Vec<u8> },
 }
 
 /// All code that is kept in a folder for an image; `None` if some is not there or not as it was written.
@@ -37,15 +89,18 @@ pub fn take(image: &Image, dir: &Path) -> std::io::Result<Option<Vec<Carried>>> 
     let Some((dir, secret)) = store.place(false) else { return Ok(None) };
     let mut all = Vec::new();
     for digest in image.atoms().values() {
-        let key = super::key(digest);
-        let Some([code, template]) = program_files(dir, &key).open(&secret, &|_| {}) else {
+        let files = program_files(dir, &super::key(digest));
+        let Some([code, template]) = files.open(&secret, &|_| {}) else {
             return Ok(None);
         };
-        all.push(Carried::Program { key, code: read(code)?, template: read(template)? });
-        let key = snapshot::key(digest, image.tree());
+        let subject = Subject { module: super::hex(digest), tree: None };
+        let (code, template) = (read(code)?, read(template)?);
+        all.push(Carried::Program { subject: subject.clone(), code, template });
+        let files = snapshot_files(dir, &snapshot::key(digest, image.tree()));
         // Only some programs have one.
-        if let Some([memory]) = snapshot_files(dir, &key).open(&secret, &|_| {}) {
-            all.push(Carried::Snapshot { key, memory: read(memory)? });
+        if let Some([memory]) = files.open(&secret, &|_| {}) {
+            let subject = Subject { tree: Some(image.tree().to_owned()), ..subject };
+            all.push(Carried::Snapshot { subject, memory: read(memory)? });
         }
     }
     Ok(Some(all))
@@ -92,29 +147,28 @@ impl Into {
         Ok(Into { dir: dir.to_owned(), key })
     }
 
-    /// Keeps something, unless it is there already.
+    /// Keeps something, unless it is there already. Whether its code runs here is the caller's to check
+    /// ([`Needs::check`]).
     ///
     /// # Errors
-    /// If its name is none, or it cannot be written.
+    /// If its digest is none, or it cannot be written.
     pub fn put(&self, carried: &Carried) -> std::io::Result<()> {
         match carried {
-            Carried::Program { key, code, template } => {
-                self.add(key, program_files, [code, template])
+            Carried::Program { subject, code, template } => {
+                self.add(subject, program_files, [code, template])
             }
-            Carried::Snapshot { key, memory } => self.add(key, snapshot_files, [memory]),
+            Carried::Snapshot { subject, memory } => self.add(subject, snapshot_files, [memory]),
         }
     }
 
     fn add<const N: usize>(
         &self,
-        key: &str,
+        subject: &Subject,
         files: impl Fn(&Path, &str) -> Files<N>,
         contents: [&[u8]; N],
     ) -> std::io::Result<()> {
-        if key.len() != 64 || !key.bytes().all(|b| b.is_ascii_hexdigit()) {
-            return Err(std::io::ErrorKind::InvalidData.into());
-        }
-        let files = files(&self.dir, key);
+        let key = subject.key().ok_or(std::io::ErrorKind::InvalidData)?;
+        let files = files(&self.dir, &key);
         match files.open(&self.key, &|_| {}) {
             Some(_) => Ok(()),
             None => files.put(&self.key, contents),
@@ -125,17 +179,26 @@ impl Into {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::artifact::ArtifactError;
+    use crate::compile::compile_for;
+    use sha2::{Digest, Sha256};
     use std::os::unix::fs::PermissionsExt;
+    use wasmer::sys::{CpuFeature, Target};
+
+    fn subject(digest: &[u8; 32]) -> Subject {
+        Subject { module: crate::artifact::hex(digest), tree: None }
+    }
 
     #[test]
     fn what_is_taken_in_is_found() {
         let tmp = tempfile::tempdir().unwrap();
         let dir = tmp.path().join("aot");
         let into = Into::dir(&dir).unwrap();
-        let key = "0123456789abcdef".repeat(4);
+        let digest = [0x5a; 32];
         let (code, template) = (b"code".to_vec(), b"template".to_vec());
-        let carried = Carried::Program { key: key.clone(), code, template };
+        let carried = Carried::Program { subject: subject(&digest), code, template };
         into.put(&carried).unwrap();
+        let key = crate::artifact::key(&digest);
         let [code, template] = program_files(&dir, &key).open(&into.key, &|_| {}).unwrap();
         assert_eq!(
             (read(code).unwrap(), read(template).unwrap()),
@@ -147,8 +210,9 @@ mod tests {
         let before = stamp(&name);
         into.put(&carried).unwrap();
         assert_eq!(stamp(&name), before);
-        let snapshot = Carried::Snapshot { key: key.clone(), memory: vec![7; 10] };
-        into.put(&snapshot).unwrap();
+        let subject = Subject { tree: Some("tree".into()), ..subject(&digest) };
+        into.put(&Carried::Snapshot { subject, memory: vec![7; 10] }).unwrap();
+        let key = snapshot::key(&digest, "tree");
         assert!(snapshot_files(&dir, &key).open(&into.key, &|_| {}).is_some());
     }
 
@@ -156,13 +220,63 @@ mod tests {
     fn names_and_folders_are_looked_at() {
         let tmp = tempfile::tempdir().unwrap();
         let into = Into::dir(&tmp.path().join("aot")).unwrap();
-        for key in ["", "../../../../etc/passwd", &"g".repeat(64), &"a".repeat(63)] {
-            let carried = Carried::Snapshot { key: key.to_owned(), memory: vec![] };
-            assert!(into.put(&carried).is_err(), "{key}");
+        let long = format!("{}é", "a".repeat(62));
+        for module in
+            ["", "../../../../etc/passwd", &"g".repeat(64), &"a".repeat(63), &"a".repeat(66), &long]
+        {
+            let subject = Subject { module: module.to_owned(), tree: None };
+            let carried = Carried::Snapshot { subject, memory: vec![] };
+            assert!(into.put(&carried).is_err(), "{module}");
         }
         let open = tmp.path().join("open");
         std::fs::create_dir(&open).unwrap();
         std::fs::set_permissions(&open, PermissionsExt::from_mode(0o777)).unwrap();
         assert!(Into::dir(&open).is_err());
+    }
+
+    #[test]
+    fn code_for_features_that_this_cpu_lacks_is_refused() {
+        let own = Needs::of_own();
+        own.check().unwrap();
+        let fewer = Needs { features: vec![own.features[0].clone()], ..own.clone() };
+        fewer.check().unwrap();
+        let more = [own.features.clone(), vec!["sse9".to_owned()]].concat();
+        let why = Needs { features: more, ..own.clone() }.check().unwrap_err();
+        assert_eq!(why, "it was made for another CPU: this one has no sse9");
+        let engine = format!("{} of tomorrow", own.engine);
+        let why = Needs { engine, ..own }.check().unwrap_err();
+        assert!(why.contains("another version"), "{why}");
+    }
+
+    /// Code that uses fewer features than what is compiled here, and code that uses all that this CPU has, is loaded
+    /// and not compiled again.
+    #[test]
+    fn code_with_other_features_is_used() {
+        // (func (export "f") (result i32) i32.const 7)
+        let wasm = b"\0asm\x01\0\0\0\x01\x05\x01\x60\0\x01\x7f\x03\x02\x01\0\x07\x05\x01\x01f\0\0\
+            \x0a\x06\x01\x04\0\x41\x07\x0b";
+        let digest = Sha256::digest(wasm).into();
+        let host = Target::default();
+        let has_sse2 = host.cpu_features().contains(CpuFeature::SSE2);
+        let least = match has_sse2 {
+            true => Target::new(host.triple().clone(), CpuFeature::SSE2.into()),
+            false => host.clone(),
+        };
+        for target in [least, host] {
+            let tmp = tempfile::tempdir().unwrap();
+            let dir = tmp.path().join("aot");
+            let made = compile_for(target, "m", wasm.to_vec()).unwrap();
+            let (subject, code) = (subject(&digest), made.code);
+            let carried = Carried::Program { subject, code, template: made.template };
+            Into::dir(&dir).unwrap().put(&carried).unwrap();
+            let store = Store { dir: Some(dir), progress: &|line| panic!("{line}") };
+            let engine = engine::new(1 << 20);
+            let loaded = store.load::<ArtifactError>(&engine, "m", &digest, || panic!("compiled"));
+            let mut instances = wasmer::Store::new(engine);
+            let module = loaded.unwrap().module;
+            let made = wasmer::Instance::new(&mut instances, &module, &wasmer::imports! {});
+            let f = made.unwrap().exports.get_typed_function::<(), i32>(&instances, "f").unwrap();
+            assert_eq!(f.call(&mut instances).unwrap(), 7);
+        }
     }
 }
