@@ -12,9 +12,8 @@ pub(crate) fn read(
     operands: &[Vec<u8>],
 ) -> Result<(Vec<Vec<u8>>, usize), Exit> {
     if let Some(extra) = operands.first() {
-        ctx.error_bytes(&[b"extra operand ", &quote::always(extra)]);
-        let text = b"file operands cannot be combined with --files0-from";
-        return Err(input::usage_error(ctx, &[text]));
+        let why = b"\nfile operands cannot be combined with --files0-from";
+        return Err(input::usage_error(ctx, &[b"extra operand ", &quote::always(extra), why]));
     }
     let mut text = ctx.read(list).map_err(|e| {
         let why = box_sys::strerror(&e);

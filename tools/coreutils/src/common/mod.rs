@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `choice` | words that an option takes, abbreviated |
 //! | `files0` | `--files0-from` |
 //! | `input` | operands and standard input as one reader; lines without copying |
 //! | `quote` | file names in messages and listings, GNU's quoting styles |
@@ -10,6 +11,7 @@
 //! | `paths` | symbolic links resolved, backups, prompts |
 //! | `tree` | directory trees walked without recursion |
 
+pub(crate) mod choice;
 pub(crate) mod files0;
 pub(crate) mod input;
 pub(crate) mod locale;

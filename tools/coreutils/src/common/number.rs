@@ -79,6 +79,51 @@ pub(crate) fn decimal(text: &[u8]) -> Option<u64> {
     Some(value)
 }
 
+/// Why a number of an option is refused where the suffix counts, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CountError {
+    Invalid,
+    Suffix,
+    Overflow,
+}
+
+impl CountError {
+    /// Returns the message about the value of an option.
+    pub(crate) fn message(self, option: &str, text: &[u8]) -> Vec<u8> {
+        let (before, after) = match self {
+            CountError::Invalid => ("invalid ", ""),
+            CountError::Suffix => ("invalid suffix in ", ""),
+            CountError::Overflow => ("", " too large"),
+        };
+        let shown = super::quote::always(text);
+        [format!("{before}{option} argument ").as_bytes(), &shown, after.as_bytes()].concat()
+    }
+}
+
+/// Reads a number as `strtoumax(3)` does, with blanks and a plus before it; what is behind it is given back.
+pub(crate) fn leading(text: &[u8]) -> Option<(Result<u64, CountError>, &[u8])> {
+    let blanks = text.iter().take_while(|c| c.is_ascii_whitespace() || **c == 0x0b).count();
+    let text = &text[blanks..];
+    let text = text.strip_prefix(b"+").unwrap_or(text);
+    let (digits, rest) = text.split_at(text.iter().take_while(|c| c.is_ascii_digit()).count());
+    if digits.is_empty() {
+        return None;
+    }
+    let value = digits
+        .iter()
+        .try_fold(0u64, |value, digit| value.checked_mul(10)?.checked_add(u64::from(digit - b'0')));
+    Some((value.ok_or(CountError::Overflow), rest))
+}
+
+/// A number without suffix, as [`leading`] reads it.
+pub(crate) fn count(text: &[u8]) -> Result<u64, CountError> {
+    match leading(text) {
+        None => Err(CountError::Invalid),
+        Some((value, b"")) => value,
+        Some(_) => Err(CountError::Suffix),
+    }
+}
+
 /// How `ls`, `du` and `df` print sizes: in units of a block, or for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {

@@ -96,7 +96,10 @@ impl Ordering {
         if self.printable {
             letters.push(b'i');
         }
-        letters.sort_unstable();
+        if self.fold {
+            letters.push(b'f');
+        }
+        letters.sort_by_key(|letter| b"bdfghiMnRrV".iter().position(|known| known == letter));
         Err([b"options '-", letters.as_slice(), b"' are incompatible"].concat())
     }
 

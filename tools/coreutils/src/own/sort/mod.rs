@@ -40,6 +40,14 @@ impl Fatal {
         let text = box_sys::strerror(e);
         Fatal::Message([what.as_bytes(), b": ", &shown, b": ", text.as_bytes()].concat())
     }
+
+    /// Prints the message; the status to end with.
+    fn report(self, ctx: &mut Ctx<'_>) -> Exit {
+        match self {
+            Fatal::Message(text) => refused(ctx, &[&text]),
+            Fatal::Write => Exit::USAGE,
+        }
+    }
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
@@ -47,13 +55,13 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
 }
 
 fn sort(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(), Exit> {
-    let changed = options::obsolete(args, &ctx.env);
-    let p = SPEC.parse_or_exit(ctx, changed.as_deref().unwrap_or(args), Exit::USAGE)?;
-    let o = Options::new(&p).map_err(|m| match m {
-        // An unknown word of an option ends with 1 in GNU, by argmatch's own default.
-        Wrong::Word(text) => input::usage_error(ctx, &[&text]),
-        Wrong::Other(text) => refused(ctx, &[&text]),
-    })?;
+    let args = options::modern_keys(args, &ctx.env).map_err(|wrong| wrong_options(ctx, wrong))?;
+    let p = SPEC.parse_or_exit(ctx, &args, Exit::USAGE)?;
+    let mut o = Options::new(&p).map_err(|wrong| wrong_options(ctx, wrong))?;
+    if let (true, Some(source)) = (o.is_random(), p.last(Flag::RandomSource)) {
+        let seed = read_seed(ctx, source).map_err(|fatal| fatal.report(ctx))?;
+        o.set_seed(seed);
+    }
     let files = files(ctx, &p)?;
     if let Some(kind) = o.check {
         if let Some(extra) = files.get(1) {
@@ -72,16 +80,36 @@ fn sort(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<(), Exit> {
         }
     }
     let sorted = if o.merge { merge_files(ctx, &files, &o) } else { sort_files(ctx, &files, &o) };
-    sorted.map_err(|fatal| match fatal {
-        Fatal::Message(text) => refused(ctx, &[&text]),
-        Fatal::Write => Exit::USAGE,
-    })
+    sorted.map_err(|fatal| fatal.report(ctx))
+}
+
+/// Says what is wrong with the options; the status to end with.
+fn wrong_options(ctx: &mut Ctx<'_>, wrong: Wrong) -> Exit {
+    match wrong {
+        // An unknown word of an option ends with 1 in GNU, by argmatch's own default.
+        Wrong::Word(text) => input::usage_error(ctx, &[&text]),
+        Wrong::Other(text) => refused(ctx, &[&text]),
+    }
 }
 
 /// A message, and the status of a sort that was not done.
 fn refused(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
     ctx.error_bytes(parts);
     Exit::USAGE
+}
+
+/// Reads what makes the random order from the start of `--random-source`.
+fn read_seed(ctx: &mut Ctx<'_>, source: &[u8]) -> Result<u64, Fatal> {
+    let mut bytes = [0; 16];
+    let mut reader = input::open(&mut ctx.stdin, &ctx.cwd, source)
+        .map_err(|e| Fatal::file("open failed", source, &e))?;
+    match std::io::Read::read_exact(&mut reader, &mut bytes) {
+        Ok(()) => Ok(options::mix(&bytes)),
+        Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
+            Err(Fatal::Message([&quote::always(source), &b": end of file"[..]].concat()))
+        }
+        Err(e) => Err(Fatal::file("read failed", source, &e)),
+    }
 }
 
 fn files(ctx: &mut Ctx<'_>, p: &Parsed<Flag>) -> Result<Vec<Vec<u8>>, Exit> {
@@ -175,7 +203,7 @@ fn check(ctx: &mut Ctx<'_>, file: &[u8], o: &Options, kind: Check) -> Exit {
             let what: &[u8] = if e.raw_os_error() == Some(box_sys::errno::code::EISDIR) {
                 b"read failed: "
             } else {
-                b"cannot read: "
+                b"open failed: "
             };
             ctx.error_bytes(&[what, &quote::colon(file), b": ", box_sys::strerror(&e).as_bytes()]);
             return Exit::USAGE;

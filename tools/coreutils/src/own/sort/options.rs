@@ -2,8 +2,9 @@
 
 use box_applet::opts::{Opt, Parsed, Spec};
 
-use super::key::{Key, Ordering as KeyOrdering};
-use crate::common::number as numbers;
+use super::key::{Key, Kind, Ordering as KeyOrdering};
+use crate::common::choice::choice;
+use crate::common::number::{self as numbers, CountError};
 use crate::common::quote;
 
 /// What may be asked for.
@@ -75,7 +76,7 @@ pub(super) const SPEC: Spec<Flag> = Spec::new(
         Opt::new(Flag::TemporaryDirectory, 'T', "temporary-directory").takes("DIR", "use DIR for temporaries"),
         Opt::long(Flag::Parallel, "parallel").takes("N", "(ignored)"),
         Opt::new(Flag::Unique, 'u', "unique").says("output only the first of lines that compare equal"),
-        Opt::new(Flag::Ignored, 'y', "").says("(ignored)"),
+        Opt::new(Flag::Ignored, 'y', "").may_take("N", "(ignored)"),
         Opt::new(Flag::ZeroTerminated, 'z', "zero-terminated").says("line delimiter is NUL, not newline"),
     ],
 )
@@ -125,16 +126,13 @@ impl Options {
         let global = global_order(p)?;
         let keys = keys(p, &global)?;
         let check = check(p)?;
-        let memory = match p.last(Flag::BufferSize) {
-            Some(text) => memory(text)
-                .ok_or_else(|| [b"invalid -S argument ", &*quote::always(text)].concat())?,
-            None => DEFAULT_MEMORY,
-        };
-        for (flag, name) in [(Flag::Parallel, "--parallel"), (Flag::BatchSize, "--batch-size")] {
-            if let Some(text) = p.last(flag).filter(|text| numbers::decimal(text).is_none()) {
-                let shown = quote::always(text);
-                let text = [b"invalid ", name.as_bytes(), b" argument ", &shown].concat();
-                return Err(text.into());
+        let sizes = p.all(Flag::BufferSize).map(memory).collect::<Result<Vec<usize>, _>>()?;
+        check_counts(p)?;
+        for (flag, objects) in SINGLES {
+            let mut values = p.all(*flag);
+            let first = values.next();
+            if values.any(|value| Some(value) != first) {
+                return Err([b"multiple ", objects.as_bytes(), b" specified"].concat().into());
             }
         }
         Ok(Options {
@@ -147,9 +145,58 @@ impl Options {
             merge: p.has(Flag::Merge),
             check,
             output: p.last(Flag::Output).map(<[u8]>::to_vec),
-            memory,
+            memory: sizes.into_iter().max().unwrap_or(DEFAULT_MEMORY),
         })
     }
+}
+
+/// Options that may be repeated with the same value only, and what they name.
+const SINGLES: &[(Flag, &str)] = &[
+    (Flag::Output, "output files"),
+    (Flag::CompressProgram, "compress programs"),
+    (Flag::RandomSource, "random sources"),
+];
+
+/// Checks numbers that change nothing here: there is one thread, and as many files are merged as there are.
+fn check_counts(p: &Parsed<Flag>) -> Result<(), Vec<u8>> {
+    for text in p.all(Flag::Parallel) {
+        match numbers::count(text) {
+            Ok(0) => return Err(b"number in parallel must be nonzero".to_vec()),
+            Ok(_) | Err(CountError::Overflow) => {}
+            Err(e) => return Err(e.message("--parallel", text)),
+        }
+    }
+    for text in p.all(Flag::BatchSize) {
+        match numbers::count(text) {
+            Ok(0 | 1) => {
+                let wrong = CountError::Invalid.message("--batch-size", text);
+                return Err([&wrong, &b"\nsort: minimum --batch-size argument is '2'"[..]].concat());
+            }
+            Ok(_) => {}
+            Err(e) => return Err(e.message("--batch-size", text)),
+        }
+    }
+    Ok(())
+}
+
+impl Options {
+    /// Whether a key is shuffled.
+    pub(super) fn is_random(&self) -> bool {
+        self.keys.iter().any(|key| key.order.kind == Kind::Random)
+    }
+
+    /// Makes the random order the one of `seed`.
+    pub(super) fn set_seed(&mut self, seed: u64) {
+        self.keys.iter_mut().for_each(|key| key.order.seed = seed);
+    }
+}
+
+/// Returns a seed that depends on all of `bytes`, the same one each time.
+pub(super) fn mix(bytes: &[u8]) -> u64 {
+    use std::hash::{DefaultHasher, Hasher};
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
 }
 
 /// The letter of an ordering option, as it may also stand in a key.
@@ -187,19 +234,10 @@ fn global_order(p: &Parsed<Flag>) -> Result<KeyOrdering, Wrong> {
         }
         if *flag == Flag::Sort {
             let word = value.as_deref().unwrap_or_default();
-            let fits = |name: &str| !word.is_empty() && name.as_bytes().starts_with(word);
-            match WORDS.iter().find(|(name, _)| fits(name)) {
-                Some((_, letter)) => global.add(*letter, true, true),
-                None => return Err(invalid_argument(word, "--sort")),
-            }
+            global.add(choice(&WORDS, word, "--sort").map_err(Wrong::Word)?, true, true);
         }
     }
     Ok(global)
-}
-
-fn invalid_argument(word: &[u8], option: &str) -> Wrong {
-    let shown = quote::always(word);
-    Wrong::Word([b"invalid argument ", &*shown, b" for '", option.as_bytes(), b"'"].concat())
 }
 
 /// The keys, or one that is the whole line.
@@ -226,16 +264,16 @@ fn keys(p: &Parsed<Flag>, global: &KeyOrdering) -> Result<Vec<Key>, Vec<u8>> {
 
 /// `-c`, `-C` and `--check`: whether the input is only checked.
 fn check(p: &Parsed<Flag>) -> Result<Option<Check>, Wrong> {
+    const WORDS: [(&str, Check); 3] =
+        [("quiet", Check::Quiet), ("silent", Check::Quiet), ("diagnose-first", Check::Loud)];
     let mut check = None;
     for (flag, value) in &p.options {
         check = match (flag, value.as_deref()) {
-            (Flag::PlainCheck, _) | (Flag::Check, None | Some(b"diagnose-first")) => {
-                Some(Check::Loud)
+            (Flag::PlainCheck, _) | (Flag::Check, None) => Some(Check::Loud),
+            (Flag::CheckSilently, _) => Some(Check::Quiet),
+            (Flag::Check, Some(word)) => {
+                Some(choice(&WORDS, word, "--check").map_err(Wrong::Word)?)
             }
-            (Flag::CheckSilently, _) | (Flag::Check, Some(b"quiet" | b"silent")) => {
-                Some(Check::Quiet)
-            }
-            (Flag::Check, Some(other)) => return Err(invalid_argument(other, "--check")),
             _ => check,
         };
     }
@@ -254,22 +292,28 @@ fn check(p: &Parsed<Flag>) -> Result<Option<Check>, Wrong> {
 }
 
 /// `-S`: a number counts in KiB, `b` in bytes, `%` of an unknown memory as the default.
-fn memory(text: &[u8]) -> Option<usize> {
+fn memory(text: &[u8]) -> Result<usize, Vec<u8>> {
     const LEAST: usize = 64 << 10;
-    if let Some(n) = text.strip_suffix(b"%") {
-        return numbers::decimal(n).map(|_| DEFAULT_MEMORY);
-    }
-    let n = match text.strip_suffix(b"b") {
-        Some(n) => numbers::decimal(n)?,
-        None => match numbers::decimal(text) {
-            Some(n) => n.saturating_mul(1024),
-            None => numbers::size(text).unwrap_or(u64::MAX),
-        },
+    let fault = |e: CountError| e.message("-S", text);
+    let (number, suffix) = match numbers::leading(text) {
+        Some((number, suffix)) => (number.map_err(fault)?, suffix),
+        // A letter alone is one of its units.
+        None if matches!(text, [letter] if !b"b%".contains(letter)) => (1, text),
+        None => return Err(fault(CountError::Invalid)),
     };
-    if !text.first().is_some_and(u8::is_ascii_digit) {
-        return None;
-    }
-    Some(usize::try_from(n).unwrap_or(usize::MAX).max(LEAST))
+    let bytes = match suffix {
+        b"" => number.checked_mul(1024),
+        b"b" => Some(number),
+        b"%" => return Ok(DEFAULT_MEMORY),
+        [letter] if b"EgGkKmMPtTYZ".contains(letter) => {
+            let unit = numbers::size(&[*letter]).ok();
+            unit.and_then(|unit| number.checked_mul(unit))
+        }
+        _ if suffix.len() == text.len() => return Err(fault(CountError::Invalid)),
+        _ => return Err(fault(CountError::Suffix)),
+    };
+    let bytes = bytes.ok_or_else(|| fault(CountError::Overflow))?;
+    Ok(usize::try_from(bytes).unwrap_or(usize::MAX).max(LEAST))
 }
 
 fn separator(p: &Parsed<Flag>) -> Result<Option<u8>, Vec<u8>> {
@@ -295,71 +339,102 @@ fn seed() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-/// `+F.C -F.C`, positions from 0, as `-k`: only where `_POSIX2_VERSION` asks for the standard
-/// of 1992 (GNU manual, "Standards conformance").
-pub(super) fn obsolete(args: &[Vec<u8>], env: &box_applet::Env) -> Option<Vec<Vec<u8>>> {
-    let version = numbers::decimal(env.get(b"_POSIX2_VERSION")?)?;
-    if version >= 200_112 {
-        return None;
-    }
-    // Field, character and options of a position.
-    let split = |text: &[u8]| -> Option<(u64, u64, Vec<u8>)> {
-        let n = text.iter().take_while(|c| c.is_ascii_digit()).count();
-        let field = numbers::decimal(&text[..n])?;
-        let rest = &text[n..];
-        let (c, rest) = match rest.strip_prefix(b".") {
-            Some(r) => {
-                let n = r.iter().take_while(|c| c.is_ascii_digit()).count();
-                (numbers::decimal(&r[..n])?, &r[n..])
+/// Returns the arguments with `+F.C -F.C`, positions from 0, written as `-k` (GNU manual, "sort invocation"): where
+/// `_POSIX2_VERSION` asks for the standard of 2001, a `+F` alone is a file.
+pub(super) fn modern_keys(args: &[Vec<u8>], env: &box_applet::Env) -> Result<Vec<Vec<u8>>, Wrong> {
+    let number = |name: &[u8]| env.get(name).and_then(numbers::decimal);
+    let is_posix = env.get(b"POSIXLY_CORRECT").is_some();
+    let alone = !number(b"_POSIX2_VERSION").is_some_and(|v| (200_112..200_809).contains(&v));
+    let mut words: Vec<Vec<u8>> = Vec::new();
+    let mut rest = args.iter().peekable();
+    while let Some(word) = rest.next() {
+        let is_option = word.len() > 1 && word[0] == b'-';
+        if word == b"--" || is_posix && !is_option && !word.starts_with(b"+") {
+            words.push(word.clone());
+            break;
+        }
+        if is_option {
+            words.push(word.clone());
+            // Solaris has `-y` with a number.
+            let is_number = |next: &&Vec<u8>| next.iter().all(u8::is_ascii_digit);
+            if word != b"-y" || rest.next_if(is_number).is_none() {
+                words.extend(rest.next_if(|_| SPEC.takes_next(word)).cloned());
             }
-            None => (0, rest),
+            continue;
+        }
+        let end = rest.peek().is_some_and(|next| matches!(next[..], [b'-', b'0'..=b'9', ..]));
+        let start = word.strip_prefix(b"+").filter(|_| alone || end && !is_posix);
+        let Some((field, char, letters)) = start.and_then(position).filter(|(_, _, l)| is_order(l))
+        else {
+            words.push(word.clone());
+            continue;
         };
-        Some((field, c, rest.to_vec()))
-    };
-    let mut out: Vec<Vec<u8>> = Vec::new();
-    let mut open = false;
-    for a in args {
-        if let Some((f, c, opts)) = a.strip_prefix(b"+").and_then(split) {
-            let start = format!("-k{}.{}", f.saturating_add(1), c.saturating_add(1));
-            out.push([start.as_bytes(), &opts].concat());
-            open = true;
-            continue;
-        }
-        if let (true, Some((f, c, opts))) = (open, a.strip_prefix(b"-").and_then(split)) {
-            if let Some(key) = out.last_mut() {
-                // `-B` ends before field B, that is at the end of the one before.
-                let end =
-                    if c == 0 { format!(",{f}") } else { format!(",{}.{c}", f.saturating_add(1)) };
-                key.extend_from_slice(end.as_bytes());
-                key.extend_from_slice(&opts);
+        let key = format!("-k{}.{}", field.saturating_add(1), char.saturating_add(1));
+        let mut key = [key.as_bytes(), letters].concat();
+        if let Some(next) = rest.next_if(|_| end) {
+            let (field, char, letters) = position(&next[1..]).ok_or_else(|| bad_count(next))?;
+            if !is_order(letters) {
+                return Err(bad_key(next, "stray character in field spec").into());
             }
-            open = false;
-            continue;
+            // Without characters the key ends before the field, that is with the one before.
+            let end = match char {
+                0 => format!(",{}", field.max(1)),
+                char => format!(",{}.{char}", field.saturating_add(1)),
+            };
+            key = [&key, end.as_bytes(), letters].concat();
         }
-        open = false;
-        out.push(a.clone());
+        words.push(key);
     }
-    Some(out)
+    words.extend(rest.cloned());
+    Ok(words)
+}
+
+/// The field, the character and the rest of an obsolete position; `None` where no number is.
+fn position(text: &[u8]) -> Option<(usize, usize, &[u8])> {
+    let (field, rest) = count(text)?;
+    match rest.strip_prefix(b".") {
+        Some(rest) => count(rest).map(|(char, rest)| (field, char, rest)),
+        None => Some((field, 0, rest)),
+    }
+}
+
+/// A number that counts fields or characters, at most the largest, and what is behind it.
+fn count(text: &[u8]) -> Option<(usize, &[u8])> {
+    let (value, rest) = numbers::leading(text)?;
+    let value = value.ok().and_then(|n| usize::try_from(n).ok());
+    Some((value.unwrap_or(usize::MAX), rest))
+}
+
+/// The message about an end `-F.` with no number behind the point.
+fn bad_count(end: &[u8]) -> Vec<u8> {
+    let point = end.iter().position(|c| *c == b'.').map_or(end.len(), |at| at + 1);
+    let rest = quote::always(&end[point..]);
+    [b"invalid number after '.': invalid count at start of ", &*rest].concat()
+}
+
+const ORDER_LETTERS: &[u8] = b"bdfgiMhnRrV";
+
+fn is_order(letters: &[u8]) -> bool {
+    letters.iter().all(|c| ORDER_LETTERS.contains(c))
+}
+
+fn bad_key(text: &[u8], why: &str) -> Vec<u8> {
+    [why.as_bytes(), b": invalid field specification ", &quote::always(text)].concat()
 }
 
 /// `F[.C][OPTS][,F[.C][OPTS]]`
 fn parse_key(text: &[u8]) -> Result<Key, Vec<u8>> {
-    let bad = |why: &str| -> Vec<u8> {
-        [why.as_bytes(), b": invalid field specification ", &quote::always(text)].concat()
-    };
+    let bad = |why: &str| bad_key(text, why);
     let mut at = 0;
-    let number = |at: &mut usize, what: &str| -> Result<usize, Vec<u8>> {
-        let from = *at;
-        let mut n = 0usize;
-        while let Some(d) = text.get(*at).filter(|c| c.is_ascii_digit()) {
-            n = n.saturating_mul(10).saturating_add(usize::from(d - b'0'));
-            *at += 1;
+    let number = |at: &mut usize, place: &str| match count(&text[*at..]) {
+        Some((n, rest)) => {
+            *at = text.len() - rest.len();
+            Ok(n)
         }
-        if *at == from {
-            let rest = quote::always(&text[from..]);
-            return Err([what.as_bytes(), b": invalid count at start of ", &rest].concat());
+        None => {
+            let rest = quote::always(&text[*at..]);
+            Err([place.as_bytes(), b": invalid count at start of ", &rest].concat())
         }
-        Ok(n)
     };
     let mut key = Key::whole_line();
     let field = number(&mut at, "invalid number at field start")?;
@@ -369,7 +444,7 @@ fn parse_key(text: &[u8]) -> Result<Key, Vec<u8>> {
         let c = number(&mut at, "invalid number after '.'")?;
         key.start_char = c.checked_sub(1).ok_or_else(|| bad("character offset is zero"))?;
     }
-    while let Some(c) = text.get(at).filter(|c| b"bdfgiMhnRrV".contains(c)) {
+    while let Some(c) = text.get(at).filter(|c| ORDER_LETTERS.contains(c)) {
         key.order.add(*c, true, false);
         at += 1;
     }
@@ -382,7 +457,7 @@ fn parse_key(text: &[u8]) -> Result<Key, Vec<u8>> {
             at += 1;
             key.end_char = number(&mut at, "invalid number after '.'")?;
         }
-        while let Some(c) = text.get(at).filter(|c| b"bdfgiMhnRrV".contains(c)) {
+        while let Some(c) = text.get(at).filter(|c| ORDER_LETTERS.contains(c)) {
             key.order.add(*c, false, true);
             at += 1;
         }

@@ -1,0 +1,54 @@
+//! Words that an option takes, which may be abbreviated as long options may.
+
+use super::quote;
+
+/// Returns what `word` or the word that it begins stands for in `choices`, where synonyms lie together and mean the
+/// same. `option` is the option as messages name it.
+///
+/// # Errors
+/// The message about a word that is none of them, or could be several; the exit status of it is 1 in GNU's tools.
+pub(crate) fn choice<T: Copy + PartialEq>(
+    choices: &[(&str, T)],
+    word: &[u8],
+    option: &str,
+) -> Result<T, Vec<u8>> {
+    if let Some((_, meaning)) = choices.iter().find(|(name, _)| name.as_bytes() == word) {
+        return Ok(*meaning);
+    }
+    let mut near = choices.iter().filter(|(name, _)| name.as_bytes().starts_with(word));
+    let first = near.next().map(|(_, meaning)| *meaning);
+    match first {
+        Some(meaning) if near.all(|(_, other)| *other == meaning) => Ok(meaning),
+        found => {
+            let fault = if found.is_some() { "ambiguous" } else { "invalid" };
+            let mut text = [fault.as_bytes(), b" argument ", &quote::always(word)].concat();
+            text.extend(format!(" for '{option}'\nValid arguments are:").bytes());
+            let mut before = None;
+            for (name, meaning) in choices {
+                let start = if before == Some(*meaning) { ", " } else { "\n  - " };
+                text.extend(format!("{start}'{name}'").bytes());
+                before = Some(*meaning);
+            }
+            Err(text)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::choice;
+
+    // As GNU sort 9.1 reads `--check=`.
+    #[test]
+    fn words() {
+        let find = |word: &[u8]| {
+            choice(&[("quiet", 1), ("silent", 1), ("diagnose-first", 2)], word, "--check")
+                .map_err(|text| String::from_utf8_lossy(&text).into_owned())
+        };
+        assert_eq!(find(b"silent"), Ok(1));
+        assert_eq!(find(b"d"), Ok(2));
+        let list = "Valid arguments are:\n  - 'quiet', 'silent'\n  - 'diagnose-first'";
+        assert_eq!(find(b"x"), Err(format!("invalid argument 'x' for '--check'\n{list}")));
+        assert_eq!(find(b""), Err(format!("ambiguous argument '' for '--check'\n{list}")));
+    }
+}
