@@ -8,6 +8,8 @@ pub(super) struct Process {
     pub parent: u32,
     pub group: u32,
     pub session: u32,
+    /// Time of the processor, in milliseconds.
+    pub time: u64,
     pub command: String,
     pub args: String,
 }
@@ -21,7 +23,7 @@ fn listed(mut text: &[u8]) -> Vec<Process> {
             .split(|b| *b == b' ')
             .filter_map(|f| std::str::from_utf8(f).ok()?.parse().ok())
             .collect();
-        let [pid, parent, group, session, _, length] = fields[..] else { break };
+        let [pid, parent, group, session, time, length] = fields[..] else { break };
         let Some(args) = rest.get(..length) else { break };
         text = &rest[length..];
         let first = args.split(|b| *b == 0).next().unwrap_or_default();
@@ -32,6 +34,7 @@ fn listed(mut text: &[u8]) -> Vec<Process> {
             parent: parent as u32,
             group: group as u32,
             session: session as u32,
+            time: time as u64,
             command: String::from_utf8_lossy(name).chars().take(15).collect(),
             args,
         });
@@ -69,12 +72,13 @@ pub(super) fn all(ctx: &Ctx<'_>) -> Vec<Process> {
                 parent: 0,
                 group: parent,
                 session: parent,
+                time: 0,
                 command: "sh".to_string(),
                 args: "sh".to_string(),
             });
         }
         let (command, args) = (ctx.name.clone(), ctx.name.clone());
-        list.push(Process { pid, parent, group: parent, session: parent, command, args });
+        list.push(Process { pid, parent, group: parent, session: parent, time: 0, command, args });
     }
     list.sort_by_key(|p| p.pid);
     list
@@ -88,10 +92,12 @@ fn of_proc(pid: u32) -> Option<Process> {
     let fields: Vec<&str> = stat.get(close + 1..).unwrap_or_default().split_whitespace().collect();
     let number = |n: usize| fields.get(n).and_then(|f| f.parse().ok()).unwrap_or(0);
     let (parent, group, session) = (number(1), number(2), number(3));
+    // Ticks of a hundredth of a second.
+    let time = (u64::from(number(11)) + u64::from(number(12))) * 10;
     let raw = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let args = String::from_utf8_lossy(&raw).trim_end_matches('\0').replace('\0', " ");
     let args = if args.is_empty() { format!("[{command}]") } else { args };
-    Some(Process { pid, parent, group, session, command, args })
+    Some(Process { pid, parent, group, session, time, command, args })
 }
 
 #[cfg(test)]
@@ -100,10 +106,11 @@ mod tests {
 
     #[test]
     fn the_list_of_the_host() {
-        let list = listed(b"2 1 2 2 0 8\nbash\0-c\x003 2 3 2 0 17\n/usr/bin/sleep\x009\0junk");
+        let list = listed(b"2 1 2 2 90 8\nbash\0-c\x003 2 3 2 0 17\n/usr/bin/sleep\x009\0junk");
         let [shell, sleep] = list.as_slice() else { panic!("two processes") };
         assert_eq!((shell.pid, shell.parent, shell.args.as_str()), (2, 1, "bash -c"));
         assert_eq!((sleep.group, sleep.session, sleep.command.as_str()), (3, 2, "sleep"));
+        assert_eq!((shell.time, sleep.time), (90, 0));
         assert_eq!(sleep.args, "/usr/bin/sleep 9");
     }
 }

@@ -82,7 +82,7 @@ pub(super) const SPEC: Spec<Flag> = Spec::new(
 )
 .after("KEYDEF is F[.C][OPTS][,F[.C][OPTS]] for start and stop position, where F is a\nfield number and C a character position in the field; both are origin 1, and\nthe stop position defaults to the line's end.  OPTS is one or more single-letter\nordering options [bdfgiMhnRrV], which override global ordering options for that key.");
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Check {
     Loud,
     Quiet,
@@ -266,7 +266,7 @@ fn keys(p: &Parsed<Flag>, global: &KeyOrdering) -> Result<Vec<Key>, Vec<u8>> {
 fn check(p: &Parsed<Flag>) -> Result<Option<Check>, Wrong> {
     const WORDS: [(&str, Check); 3] =
         [("quiet", Check::Quiet), ("silent", Check::Quiet), ("diagnose-first", Check::Loud)];
-    let mut check = None;
+    let (mut check, mut loud, mut quiet) = (None, false, false);
     for (flag, value) in &p.options {
         check = match (flag, value.as_deref()) {
             (Flag::PlainCheck, _) | (Flag::Check, None) => Some(Check::Loud),
@@ -276,8 +276,10 @@ fn check(p: &Parsed<Flag>) -> Result<Option<Check>, Wrong> {
             }
             _ => check,
         };
+        loud |= check == Some(Check::Loud);
+        quiet |= check == Some(Check::Quiet);
     }
-    if p.has(Flag::PlainCheck) && p.has(Flag::CheckSilently) {
+    if loud && quiet {
         return Err(b"options '-cC' are incompatible".to_vec().into());
     }
     match check {

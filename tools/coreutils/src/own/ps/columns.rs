@@ -1,0 +1,238 @@
+//! Columns of `ps`: how they are called, how wide they are, and what stands in them.
+
+use super::super::processes::Process;
+
+/// What stands in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    Pid,
+    Parent,
+    Group,
+    Session,
+    UserName,
+    UserNumber,
+    GroupName,
+    GroupNumber,
+    State,
+    /// Time of the processor as hours, minutes and seconds.
+    Time,
+    /// The same as minutes and seconds.
+    Minutes,
+    /// The same in seconds.
+    Seconds,
+    /// The program's name.
+    Command,
+    /// The whole command line.
+    Arguments,
+    /// The same for every process, because nothing more is known here.
+    Same(&'static str),
+}
+
+use Content::{
+    Arguments, Command, Group, GroupName, GroupNumber, Minutes, Parent, Pid, Same, Seconds,
+    Session, State, Time, UserName, UserNumber,
+};
+
+/// A column as it is known by name.
+struct Known {
+    names: &'static [&'static str],
+    title: &'static str,
+    /// Texts stand at the left if this is negative.
+    width: i8,
+    content: Content,
+}
+
+const fn known(
+    names: &'static [&'static str],
+    title: &'static str,
+    width: i8,
+    content: Content,
+) -> Known {
+    Known { names, title, width, content }
+}
+
+/// The user-defined format's names with what `ps` of procps 4.0.2 calls them, and its widths.
+const KNOWN: &[Known] = &[
+    known(&["pid"], "PID", 7, Pid),
+    known(&["tgid"], "TGID", 7, Pid),
+    known(&["lwp"], "LWP", 7, Pid),
+    known(&["tid"], "TID", 7, Pid),
+    known(&["spid"], "SPID", 7, Pid),
+    known(&["ppid"], "PPID", 7, Parent),
+    known(&["pgid"], "PGID", 7, Group),
+    known(&["pgrp"], "PGRP", 7, Group),
+    known(&["sid"], "SID", 7, Session),
+    known(&["sess", "session"], "SESS", 7, Session),
+    known(&["tpgid"], "TPGID", 7, Same("-1")),
+    known(&["user", "uname"], "USER", -8, UserName),
+    known(&["euser"], "EUSER", -8, UserName),
+    known(&["ruser"], "RUSER", -8, UserName),
+    known(&["suser"], "SUSER", -8, UserName),
+    known(&["fuser"], "FUSER", -8, UserName),
+    known(&["uid_hack"], "UID", -8, UserName),
+    known(&["uid"], "UID", 5, UserNumber),
+    known(&["euid"], "EUID", 5, UserNumber),
+    known(&["ruid"], "RUID", 5, UserNumber),
+    known(&["suid"], "SUID", 5, UserNumber),
+    known(&["fuid"], "FUID", 5, UserNumber),
+    known(&["group"], "GROUP", -8, GroupName),
+    known(&["egroup"], "EGROUP", -8, GroupName),
+    known(&["rgroup"], "RGROUP", -8, GroupName),
+    known(&["sgroup"], "SGROUP", -8, GroupName),
+    known(&["gid"], "GID", 5, GroupNumber),
+    known(&["egid"], "EGID", 5, GroupNumber),
+    known(&["rgid"], "RGID", 5, GroupNumber),
+    known(&["sgid"], "SGID", 5, GroupNumber),
+    known(&["comm", "ucomm"], "COMMAND", -15, Command),
+    known(&["ucmd"], "CMD", -15, Command),
+    known(&["fname"], "COMMAND", -8, Command),
+    known(&["args", "command"], "COMMAND", -27, Arguments),
+    known(&["cmd"], "CMD", -27, Arguments),
+    known(&["stat"], "STAT", -4, State),
+    known(&["s", "state"], "S", -1, State),
+    known(&["tty", "tt"], "TT", -8, Same("?")),
+    known(&["tname", "longtname", "tty8"], "TTY", -8, Same("?")),
+    known(&["tty4"], "TTY", -4, Same("?")),
+    known(&["time", "cputime", "atime"], "TIME", 8, Time),
+    known(&["times", "cputimes"], "TIME", 8, Seconds),
+    known(&["bsdtime"], "TIME", 6, Minutes),
+    known(&["etime"], "ELAPSED", 11, Same("00:00")),
+    known(&["etimes"], "ELAPSED", 7, Same("0")),
+    known(&["stime"], "STIME", -5, Same("00:00")),
+    known(&["start_time"], "START", -5, Same("00:00")),
+    known(&["bsdstart"], "START", 6, Same("00:00")),
+    known(&["start"], "STARTED", 8, Same("00:00:00")),
+    known(&["lstart"], "STARTED", 24, Same("-")),
+    known(&["pcpu", "%cpu"], "%CPU", 4, Same("0.0")),
+    known(&["pmem", "%mem"], "%MEM", 4, Same("0.0")),
+    known(&["c", "util"], "C", 2, Same("0")),
+    known(&["cp"], "CP", 3, Same("0")),
+    known(&["vsz", "vsize"], "VSZ", 6, Same("0")),
+    known(&["sz"], "SZ", 5, Same("0")),
+    known(&["size"], "SIZE", 5, Same("0")),
+    known(&["rss", "rssize"], "RSS", 5, Same("0")),
+    known(&["rsz"], "RSZ", 5, Same("0")),
+    known(&["drs"], "DRS", 5, Same("0")),
+    known(&["trs"], "TRS", 4, Same("0")),
+    known(&["m_trs"], "TRS", 5, Same("0")),
+    known(&["maj_flt"], "MAJFL", 6, Same("0")),
+    known(&["majflt"], "MAJFLT", 6, Same("0")),
+    known(&["min_flt"], "MINFL", 6, Same("0")),
+    known(&["minflt"], "MINFLT", 6, Same("0")),
+    known(&["ni", "nice"], "NI", 3, Same("0")),
+    known(&["pri"], "PRI", 3, Same("19")),
+    known(&["priority"], "PRI", 3, Same("20")),
+    known(&["opri", "intpri"], "PRI", 3, Same("80")),
+    known(&["rtprio"], "RTPRIO", 6, Same("-")),
+    known(&["cls", "policy"], "CLS", 3, Same("TS")),
+    known(&["class"], "CLS", -3, Same("TS")),
+    known(&["psr"], "PSR", 3, Same("0")),
+    known(&["cpuid"], "CPUID", 5, Same("0")),
+    known(&["nlwp"], "NLWP", 4, Same("1")),
+    known(&["thcount"], "THCNT", 5, Same("1")),
+    known(&["f", "flag", "flags"], "F", 1, Same("0")),
+    known(&["addr"], "ADDR", -4, Same("-")),
+    known(&["wchan", "wname"], "WCHAN", -6, Same("-")),
+    known(&["label", "context"], "LABEL", -31, Same("-")),
+    known(&["pending", "sig"], "PENDING", 16, Same("0000000000000000")),
+    known(&["blocked", "sigmask"], "BLOCKED", 16, Same("0000000000000000")),
+    known(&["ignored", "sigignore"], "IGNORED", 16, Same("0000000000000000")),
+    known(&["caught", "sigcatch"], "CAUGHT", 16, Same("0000000000000000")),
+];
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub title: String,
+    pub width: usize,
+    is_text: bool,
+    pub content: Content,
+}
+
+impl Column {
+    /// Returns the column of a name in a user-defined format, which may have a width and a title:
+    /// `args:40=WHAT`.
+    pub(super) fn parse(text: &str) -> Option<Column> {
+        const WIDEST: usize = 10_000;
+        let (name, title) = match text.split_once('=') {
+            Some((name, title)) => (name, Some(title)),
+            None => (text, None),
+        };
+        let (name, width) = match name.split_once(':') {
+            Some((name, width)) => (name, Some(width.parse::<usize>().ok().filter(|w| *w > 0)?)),
+            None => (name, None),
+        };
+        let known = KNOWN.iter().find(|known| known.names.contains(&name))?;
+        let title = title.unwrap_or(known.title).to_string();
+        let own = usize::from(known.width.unsigned_abs()).max(title.chars().count());
+        let width = width.map_or(own, |w| w.min(WIDEST));
+        Some(Column { width, title, is_text: known.width < 0, content: known.content })
+    }
+
+    /// Writes a text as a cell of the column; the last one of a row is not filled up, and nothing is cut from it.
+    pub(super) fn cell(&self, text: &str, is_last: bool) -> String {
+        let width = self.width;
+        match (self.is_text, is_last) {
+            (true, true) => text.to_string(),
+            (true, false) => {
+                let cut = match self.content {
+                    // A name that is cut says so.
+                    UserName | GroupName if text.chars().count() > width => {
+                        text.chars().take(width.saturating_sub(1)).chain(['+']).collect()
+                    }
+                    _ => text.chars().take(width).collect::<String>(),
+                };
+                format!("{cut:<width$}")
+            }
+            (false, _) => format!("{text:>width$}"),
+        }
+    }
+}
+
+/// Who looks at the processes, whose they all are.
+pub(super) struct Viewer {
+    pub pid: u32,
+    pub user: (u32, String),
+    pub group: (u32, String),
+}
+
+impl Content {
+    /// Returns what is shown of a process.
+    pub(super) fn of(self, process: &Process, viewer: &Viewer) -> String {
+        match self {
+            Pid => process.pid.to_string(),
+            Parent => process.parent.to_string(),
+            Group => process.group.to_string(),
+            Session => process.session.to_string(),
+            UserName => viewer.user.1.clone(),
+            UserNumber => viewer.user.0.to_string(),
+            GroupName => viewer.group.1.clone(),
+            GroupNumber => viewer.group.0.to_string(),
+            State => (if process.pid == viewer.pid { "R" } else { "S" }).to_string(),
+            Time => {
+                let seconds = process.time / 1000;
+                let (days, hours) = (seconds / 86_400, seconds / 3600 % 24);
+                let clock = format!("{hours:02}:{:02}:{:02}", seconds / 60 % 60, seconds % 60);
+                if days > 0 { format!("{days}-{clock}") } else { clock }
+            }
+            Minutes => format!("{}:{:02}", process.time / 60_000, process.time / 1000 % 60),
+            Seconds => (process.time / 1000).to_string(),
+            Command => process.command.clone(),
+            Arguments => process.args.clone(),
+            Same(text) => text.to_string(),
+        }
+    }
+
+    /// Compares two processes by what is shown of them: numbers as numbers.
+    pub(super) fn compare(self, a: &Process, b: &Process, viewer: &Viewer) -> std::cmp::Ordering {
+        let number = |text: &str| text.parse::<u64>().ok();
+        if matches!(self, Time | Minutes | Seconds) {
+            return a.time.cmp(&b.time);
+        }
+        let (a, b) = (self.of(a, viewer), self.of(b, viewer));
+        match (number(&a), number(&b)) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            _ => a.cmp(&b),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! `ps` (POSIX XCU ps; procps): a snapshot of the processes.
+//!
+//! | file | what |
+//! |---|---|
+//! | `options` | the three ways options are written |
+//! | `columns` | what may be shown of a process |
+//! | `forest` | processes beneath those that have begun them |
+
+mod columns;
+mod forest;
+mod options;
+
+use std::io::Write;
+
+use box_applet::{Ctx, Ended, Exit};
+use box_sys::Names;
+
+use super::processes::{self, Process};
+use columns::{Column, Content, Viewer};
+use options::{Answer, Options, Selection};
+
+const HELP: &str = "Usage: ps [OPTION]...
+Report a snapshot of the current processes.
+
+Which processes (all, unless some are chosen):
+  -e, -A, ax            all processes
+  -p, p, --pid PIDS     those with these process IDs
+  --ppid PIDS           those that these processes have begun
+  -C NAMES              those of commands with these names
+  -u, U, --user USERS   those of these users
+  -s, --sid IDS         those of these sessions
+  -N, --deselect        all but those that are chosen
+
+What is shown:
+  -f, -F, -l, -j, u, l, j, v   a longer format
+  -o, o, --format LIST  these columns: pid, ppid, user, comm, args, stat, ...
+  -O, O LIST            the same besides the usual ones
+  --sort, k KEYS        sort by columns, with - before one in descending order
+  --forest, f, -H       show processes beneath those that have begun them
+  --no-headers, h       print no header line
+  --cols N              cut lines to N columns
+
+      --help     display this help and exit
+      --version  output version information and exit
+";
+
+/// What is said of a command line that is not taken.
+const USAGE: &str = "\nUsage:\n ps [options]\n\nTry 'ps --help' for more information.";
+
+pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
+    let options = match Options::parse(args) {
+        Ok(options) => options,
+        Err(Answer::Help) => return Ok(ctx.print(HELP)),
+        Err(Answer::Version) => return Ok(ctx.print(&ctx.version())),
+        Err(Answer::Error(why) | Answer::ErrorOrBsd(why)) => {
+            let _ = writeln!(ctx.stderr, "error: {why}\n{USAGE}");
+            return Ok(Exit::FAILURE);
+        }
+    };
+    let viewer = viewer(ctx);
+    let mut list = processes::all(ctx);
+    list.retain(|process| options.selects(process, &viewer));
+    list.sort_by(|a, b| {
+        let keys = options.sort.iter().map(|key| {
+            let order = key.column.content.compare(a, b, &viewer);
+            if key.is_reverse { order.reverse() } else { order }
+        });
+        keys.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+    });
+    let (list, branches) = match options.forest {
+        Some(kind) => forest::arrange(list, kind),
+        None => {
+            let none = list.iter().map(|_| String::new()).collect();
+            (list, none)
+        }
+    };
+    let columns = options.columns();
+    let mut lines = Vec::new();
+    let heading = line(&columns, |column| column.title.clone());
+    // The last column is cut, not the others.
+    let width = options.line_width.map_or(usize::MAX, |width| width.max(heading.chars().count()));
+    if !options.no_heading && columns.iter().any(|column| !column.title.is_empty()) {
+        lines.push(heading);
+    }
+    lines.extend(list.iter().zip(&branches).map(|(process, branch)| {
+        line(&columns, |column| {
+            let text = column.content.of(process, &viewer);
+            let is_command = matches!(column.content, Content::Command | Content::Arguments);
+            if is_command { format!("{branch}{text}") } else { text }
+        })
+    }));
+    for line in lines {
+        let cut: String = line.chars().take(width).collect();
+        let _ = writeln!(ctx.stdout, "{cut}");
+    }
+    Ok(if list.is_empty() { Exit::FAILURE } else { Exit::SUCCESS })
+}
+
+fn viewer(ctx: &Ctx<'_>) -> Viewer {
+    let (uid, gid) = box_sys::meta::ids();
+    let names = Names::load();
+    Viewer {
+        pid: ctx.procs.pid(),
+        user: (uid, names.show_user(uid)),
+        group: (gid, names.show_group(gid)),
+    }
+}
+
+/// A line of the table.
+fn line(columns: &[Column], text: impl Fn(&Column) -> String) -> String {
+    let last = columns.len().saturating_sub(1);
+    let cells = columns.iter().enumerate();
+    cells.map(|(at, column)| column.cell(&text(column), at == last)).collect::<Vec<_>>().join(" ")
+}
+
+impl Options {
+    /// Whether a process is shown.
+    fn selects(&self, process: &Process, viewer: &Viewer) -> bool {
+        let fits = |selection: &Selection| match selection {
+            Selection::All => true,
+            Selection::NoLeaders => process.pid != process.session,
+            Selection::Running => process.pid == viewer.pid,
+            Selection::Pid(pid) => process.pid == *pid,
+            Selection::Parent(pid) => process.parent == *pid,
+            Selection::Session(session) => process.session == *session,
+            Selection::User(user) => viewer.user.0 == *user,
+            Selection::Group(group) => viewer.group.0 == *group,
+            Selection::Command(name) => process.command == *name,
+            Selection::Terminal => false,
+        };
+        let is_found = self.selections.is_empty() || self.selections.iter().any(fits);
+        is_found != self.is_negated
+    }
+}
