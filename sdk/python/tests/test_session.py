@@ -389,7 +389,7 @@ def test_the_command_line_comes_with_it():
     done = subprocess.run(
         [sys.executable, "-m", "wasibox", "--version"], capture_output=True, text=True
     )
-    assert done.returncode == 0 and done.stdout.startswith("runner ")
+    assert done.returncode == 0 and done.stdout.startswith("wasibox ")
 
 
 def test_it_ends_with_the_interpreter_whatever_runs():
