@@ -294,13 +294,14 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Enters a function whose arguments lie on top of the locals; where to go on.
+    /// Returns the error of a call of a function that the program does not define.
     #[cold]
     fn missing(&self, f: u32) -> RunError {
         let name = String::from_utf8_lossy(&self.code.functions[f as usize].name).into_owned();
         RunError::fatal(format!("function `{name}' not defined"))
     }
 
+    /// Enters a function whose arguments lie on top of the locals, and returns the address of its first instruction.
     fn enter(&mut self, f: u32, args: usize, ret: usize) -> Result<usize> {
         let function = &self.code.functions[f as usize];
         let (params, entry) = (function.params as usize, function.entry as usize);
