@@ -4,11 +4,12 @@ use crate::Failure;
 use crate::args::exec::ExecArgs;
 use crate::args::grants::Granted;
 use crate::call::{self, failure};
-use crate::expose;
 use crate::progress::compiling;
 use crate::session::{print_diff, tell};
 use crate::tools;
+use crate::{expose, installed};
 use signal_hook::iterator::Signals;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -21,6 +22,8 @@ use wasibox::{Action, Error, Exec, Image, Interrupt, LimitHit, Outcome, Policy, 
 const GRACE: Duration = Duration::from_millis(300);
 /// How long it may take to end a command after its time limit.
 const HELD_UP: Duration = Duration::from_secs(5);
+/// A limit of time in which a program may be compiled, too; all programs take a minute on two idle cores.
+const AMPLE: Duration = Duration::from_secs(600);
 
 /// Runs a command and ends this process with its status. Never returns normally if a
 /// command ran: nothing needs to be torn down but by the system.
@@ -35,13 +38,14 @@ pub fn run(o: ExecArgs) -> Result<u8, Failure> {
     if policy.workspace.is_some() || asks || !o.expose.is_empty() {
         return in_worker(&o, path, policy, require_walls, &tools_from);
     }
-    let image = Image::open(&path).map_err(|e| Failure::new(125, e))?;
+    let image = Arc::new(Image::open(&path).map_err(|e| Failure::new(125, e))?);
     let session =
-        Session::with(Arc::new(image), policy, wasibox::default_artifact_dir(), compiling())
+        Session::with(image.clone(), policy, wasibox::default_artifact_dir(), compiling())
             .map_err(failure)?;
-    if session.is_compiled() == Some(false) {
-        compile(&path)?;
-    }
+    let unready = session.unready_programs().unwrap_or_default();
+    let called = called_program(&image, argv);
+    let is_patient = limits.timeout.is_none_or(|timeout| timeout >= AMPLE);
+    make_ready(&path, &unready, called.as_deref(), is_patient)?;
     let signals = call::signals()?;
     guard(limits.timeout, o.call.json)?;
     let walls = session.close_jail().map_err(failure)?;
@@ -95,19 +99,51 @@ fn end(status: i32) -> ! {
     signal_hook::low_level::exit(status)
 }
 
-/// Compiles an image in a process of its own: behind the jail nothing can be kept.
-fn compile(image: &Path) -> Result<(), Failure> {
+/// The program of the image that runs a command. Of a command that the image does not have, it is the shell's, because
+/// that is what will tell of it, or run a script.
+fn called_program(image: &Image, argv: &[OsString]) -> Option<String> {
+    let name = argv.first().map(Path::new).and_then(Path::file_name).unwrap_or_default();
+    let find = |name: &OsStr| image.commands().iter().find(|c| *c.name == *name);
+    find(name).or_else(|| find("sh".as_ref())).map(|command| command.atom.clone())
+}
+
+/// Compiles what is not kept, in processes of their own, because behind the jail nothing can be kept.
+///
+/// The program that is called comes first, and this waits for it; the others are compiled meanwhile, and who needs one
+/// waits for the process that compiles it. With a short limit of time (`is_patient` is false) all are waited for, because
+/// the time is the command's.
+fn make_ready(
+    image: &Path,
+    unready: &[String],
+    called: Option<&str>,
+    is_patient: bool,
+) -> Result<(), Failure> {
+    if unready.is_empty() {
+        return Ok(());
+    }
     let own = std::env::current_exe().map_err(|e| Failure::new(125, e))?;
-    // What it could not do, this process tells of when it tries.
-    Command::new(own)
-        .arg0(crate::installed::name())
-        .arg("compile")
-        .arg(image)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .status()
-        .map(drop)
-        .map_err(|e| Failure::new(125, e))
+    let compile = |programs: Option<&str>| {
+        let mut command = Command::new(&own);
+        command.arg0(installed::name()).arg("compile").arg(image);
+        command.args(programs.map(|name| format!("--program={name}")));
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command
+    };
+    let failed = |e| Failure::new(125, e);
+    let called = called.filter(|called| unready.iter().any(|name| name == called));
+    // What a process could not do, this one tells of when it tries.
+    if !is_patient {
+        return compile(None).status().map(drop).map_err(failed);
+    }
+    if let Some(called) = called {
+        compile(Some(called)).status().map_err(failed)?;
+    }
+    for name in unready.iter().filter(|name| Some(name.as_str()) != called) {
+        // A group of its own: Ctrl-C is for the command, and what is compiled stays.
+        let mut other = compile(Some(name));
+        other.stderr(Stdio::null()).process_group(0).spawn().map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// Has the system end this process if nothing else does in time.
@@ -123,7 +159,7 @@ fn guard(timeout: Option<Duration>, json: bool) -> Result<(), Failure> {
         true => serde_json::to_vec(&outcome).map_err(|e| Failure::new(125, e))?,
         false => Vec::new(),
     };
-    let name = crate::installed::name();
+    let name = installed::name();
     let error = format!("{name}: the command could not be ended in time; the sandbox ends\n");
     let words = LastWords { output, error: error.into_bytes(), status: 124 };
     watchdog::arm(after, words).map_err(|e| Failure::new(125, e))

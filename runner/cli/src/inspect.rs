@@ -81,12 +81,15 @@ pub fn inspect(path: &Path, json: bool) -> Result<u8, Failure> {
 
 /// Compiles every program of an image that this machine has no code for yet, and packs or writes what it is asked for of that.
 pub fn compile(args: &CompileArgs) -> Result<u8, Failure> {
-    let CompileArgs { image, bundle, memories } = args;
+    let CompileArgs { image, program, bundle, memories } = args;
     let path = &image.path()?;
     let image = Arc::new(open(path)?);
     let artifacts = wasibox::default_artifact_dir();
-    wasibox::compile_all(image.clone(), artifacts.clone(), compiling())
-        .map_err(|e| Failure::new(125, e))?;
+    match program {
+        None => wasibox::compile_all(image.clone(), artifacts.clone(), compiling()),
+        Some(name) => wasibox::compile_program(image.clone(), name, artifacts.clone(), compiling()),
+    }
+    .map_err(|e| Failure::new(125, e))?;
     if bundle.is_none() && memories.is_none() {
         return Ok(0);
     }

@@ -284,6 +284,54 @@ fn damaged_machine_code_is_made_anew() {
     assert_eq!(err(&go()), "");
 }
 
+/// The program that is called is compiled first and alone; others follow by themselves, and are waited for where a
+/// guest starts one before.
+#[test]
+fn only_the_program_that_is_called_is_waited_for() {
+    let tmp = tempfile::tempdir().unwrap();
+    LazyLock::force(&IMAGE);
+    let first = std::fs::read(scratch().join("guest/wasm32-wasip1/release/guest.wasm")).unwrap();
+    // A custom section makes another module of it.
+    let second = [&*first, &[0, 2, 1, b'x']].concat();
+    let spec = ImageSpec {
+        name: "test/two".into(),
+        version: "1".into(),
+        atoms: vec![("first".into(), first), ("second".into(), second)],
+        commands: [("echo", "first"), ("run", "first"), ("args", "second")]
+            .map(|(name, atom)| (name.into(), atom.into()))
+            .into(),
+        ..ImageSpec::default()
+    };
+    let image = tmp.path().join("two.webc");
+    pack_to(&spec, &image).unwrap();
+    let go = |cache: &str, words: &[&str]| {
+        let mut c = runner();
+        c.env("XDG_CACHE_HOME", tmp.path().join(cache)).arg("exec").arg("--image").arg(&image);
+        c.args(words).output().unwrap()
+    };
+
+    let o = go("a", &["--", "echo", "hi"]);
+    assert_eq!((o.status.code(), &*out(&o)), (Some(0), "hi\n"));
+    assert!(err(&o).contains("compiling first") && !err(&o).contains("second"), "{}", err(&o));
+    let code = || {
+        let files = std::fs::read_dir(tmp.path().join("a/wasibox/aot")).unwrap();
+        files.filter(|f| f.as_ref().unwrap().path().extension().is_some_and(|e| e == "aot")).count()
+    };
+    let begin = Instant::now();
+    while code() < 2 && begin.elapsed() < 6 * SOON {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(code(), 2);
+
+    let o = go("b", &["--", "run", "/bin/args"]);
+    assert!(out(&o).contains("code 0"), "{} {}", out(&o), err(&o));
+
+    // With a short limit of time everything is ready before the command begins.
+    let o = go("c", &["--timeout", "60", "--", "echo", "hi"]);
+    assert_eq!((o.status.code(), &*out(&o)), (Some(0), "hi\n"));
+    assert!(err(&o).contains("compiling first") && err(&o).contains("compiling second"));
+}
+
 /// A limit beyond all clocks and counters is no limit.
 #[test]
 fn huge_limits_are_no_limits() {

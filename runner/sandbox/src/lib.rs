@@ -78,7 +78,7 @@ pub use cell::{Answer, CellChange, CellError, CellRun, MAX_CELLS};
 pub use host_tools::HostToolPolicy;
 pub use outcome::{LimitHit, RunResult, Status};
 pub use policy::{Limits, NetworkPolicy, Policy, Workspace, WorkspaceKind};
-pub use programs::{ProgramError, compile_all};
+pub use programs::{ProgramError, compile_all, compile_program};
 pub use sandbox::{Interrupt, Prepared, RunSpec, Sandbox, SandboxError, image_files, protected};
 pub use wasibox_kernel::value;
 pub use wasibox_vfs::{Change, ChangeKind, Changes, DiskLimits, MountError, MountSpec, Stream};

@@ -133,15 +133,19 @@ impl Library {
         self.store().has(self.image.atoms().values())
     }
 
-    /// The same, and whether programs that can be prepared are.
-    pub fn are_ready(&self) -> Option<bool> {
-        let are_kept = self.are_kept()?;
-        let is_ready = |(name, digest): (&String, &[u8; 32])| {
+    /// Names of programs whose machine code is not kept, or whose prepared memory, if they can be prepared; `None` if
+    /// nothing can be kept.
+    pub fn unready(&self) -> Option<Vec<String>> {
+        let is_prepared = |(name, digest): (&String, &[u8; 32])| {
             let facts = self.image.atom(name).and_then(wasibox_image::module::facts);
             let can_be = facts.is_some_and(|f| f.can_be_prepared) && !self.image.tree().is_empty();
             !can_be || self.store().knows_snapshot(&snapshot::key(digest, self.image.tree()))
         };
-        Some(are_kept && self.image.atoms().iter().all(is_ready))
+        let are_all_kept = self.are_kept()?;
+        let is_kept = |digest| are_all_kept || self.store().has([digest]) == Some(true);
+        let unready =
+            self.image.atoms().iter().filter(|(n, d)| !is_kept(*d) || !is_prepared((n, d)));
+        Some(unready.map(|(name, _)| name.clone()).collect())
     }
 
     /// Loads all programs without running or compiling anything; false if something is not kept yet.
@@ -156,10 +160,12 @@ impl Library {
 
     /// Loads or compiles all programs.
     pub fn get_all(&self) -> Result<(), ProgramError> {
-        for i in 0..self.names.len() {
-            self.get(Program(i as u32), Some(Limits::default().memory))?;
-        }
-        Ok(())
+        (0..self.names.len()).try_for_each(|i| self.get_prepared(i))
+    }
+
+    /// Loads or compiles the program at that place among the names.
+    fn get_prepared(&self, place: usize) -> Result<(), ProgramError> {
+        self.get(Program(place as u32), Some(Limits::default().memory)).map(drop)
     }
 
     fn store(&self) -> Store<'_> {
@@ -278,6 +284,24 @@ pub fn compile_all(
     progress: Progress,
 ) -> Result<(), ProgramError> {
     Library::new(image, Limits::default().stack, artifacts, progress).get_all()
+}
+
+/// Compiles one program of `image`, if the store does not have it yet.
+///
+/// # Errors
+/// As [`compile_all`]; a program that the image does not have.
+pub fn compile_program(
+    image: Arc<Image>,
+    name: &str,
+    artifacts: Option<PathBuf>,
+    progress: Progress,
+) -> Result<(), ProgramError> {
+    let library = Library::new(image, Limits::default().stack, artifacts, progress);
+    let place = library.names.iter().position(|n| n == name).ok_or_else(|| {
+        let why = "the image has no such program".to_owned();
+        ArtifactError::from(CannotCompile { name: name.to_owned(), why })
+    })?;
+    library.get_prepared(place)
 }
 
 /// The image's files, and its commands as executable files of these programs.

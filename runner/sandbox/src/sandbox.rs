@@ -256,7 +256,12 @@ impl Sandbox {
     /// Whether the machine code of all programs is kept already, and the prepared memory of those that can be
     /// prepared; `None` if nothing can be kept.
     pub fn is_compiled(&self) -> Option<bool> {
-        self.programs.library().are_ready()
+        Some(self.unready_programs()?.is_empty())
+    }
+
+    /// Names of the image's programs of which that is not so.
+    pub fn unready_programs(&self) -> Option<Vec<String>> {
+        self.programs.library().unready()
     }
 
     /// Host files and folders that running programs for the first time reads.

@@ -74,7 +74,7 @@ pub use wasibox_sandbox::artifact::default_dir as default_artifact_dir;
 pub use wasibox_sandbox::heap::use_huge_pages;
 pub use wasibox_sandbox::{
     DiskLimits, HostToolPolicy, LimitHit, Limits, MountSpec, NetworkPolicy, Policy, SandboxError,
-    Workspace, WorkspaceKind, compile_all,
+    Workspace, WorkspaceKind, compile_all, compile_program,
 };
 pub use wasibox_sandbox::{terminal, value, watchdog};
 pub use wasibox_store as store;

@@ -344,12 +344,12 @@ impl Session {
         jail.close().map_err(|e| Error::Refused(e.to_string()))
     }
 
-    /// Whether the machine code of all programs is kept already; `None` if none can be kept.
-    /// A session with a process of its own begins with all of it.
-    pub fn is_compiled(&self) -> Option<bool> {
+    /// Names of the image's programs whose machine code is not kept yet, or their prepared memory; `None` if none can be
+    /// kept. A session with a process of its own begins with all of it.
+    pub fn unready_programs(&self) -> Option<Vec<String>> {
         match &lock(&self.0.inner).live {
-            Some(Live::Threads(here)) => here.sandbox.is_compiled(),
-            _ => Some(true),
+            Some(Live::Threads(here)) => here.sandbox.unready_programs(),
+            _ => Some(Vec::new()),
         }
     }
 

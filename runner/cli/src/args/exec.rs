@@ -147,6 +147,9 @@ pub struct InspectArgs {
 pub struct CompileArgs {
     #[command(flatten)]
     pub image: ImageOf,
+    /// Compile this program only, one of those that `inspect` shows
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["bundle", "memories"])]
+    pub program: Option<String>,
     /// Write image and machine code, compressed, into a folder that other programs unpack
     #[arg(long, value_name = "FOLDER")]
     pub bundle: Option<PathBuf>,
