@@ -56,7 +56,7 @@ pub(super) fn takes_next(
     let parser = Parser { forms, same, rest: [].iter(), options: Vec::new() };
     let required = |row: usize| matches!(forms[row].arg, Arg::Required(_));
     if let Some(long) = word.strip_prefix(b"--") {
-        return !long.contains(&b'=') && parser.find_long(long).is_ok_and(required);
+        return !long.contains(&b'=') && parser.find_long(long, long).is_ok_and(required);
     }
     let found = letters(forms, word.strip_prefix(b"-").unwrap_or_default()).unwrap_or_default();
     found.last().is_some_and(|(row, attached)| required(*row) && attached.is_empty())
@@ -76,7 +76,7 @@ impl Parser<'_> {
             Some(i) => (&text[..i], Some(text[i + 1..].to_vec())),
             None => (text, None),
         };
-        let row = self.find_long(name)?;
+        let row = self.find_long(name, text)?;
         let Form { long, arg, .. } = self.forms[row];
         let value = match (arg, attached) {
             (Arg::No, Some(_)) => {
@@ -92,15 +92,15 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The row of a long name or of what it may be abbreviated to.
-    fn find_long(&self, name: &[u8]) -> Result<usize, UsageError> {
+    /// The row of a long name or of what it may be abbreviated to; messages show `written`.
+    fn find_long(&self, name: &[u8], written: &[u8]) -> Result<usize, UsageError> {
         let rows = self.forms.iter().enumerate().filter(|(_, f)| !f.long.is_empty());
         let begins: Vec<usize> =
             rows.filter(|(_, f)| f.long.as_bytes().starts_with(name)).map(|(row, _)| row).collect();
         if let Some(exact) = begins.iter().find(|row| self.forms[**row].long.as_bytes() == name) {
             return Ok(*exact);
         }
-        let shown = String::from_utf8_lossy(name);
+        let shown = String::from_utf8_lossy(written);
         // The two that every tool has are found by their beginnings, too.
         let common = ["help", "version"].into_iter().filter(|long| {
             long.as_bytes().starts_with(name) && self.forms.iter().all(|f| f.long != *long)
@@ -173,7 +173,7 @@ pub(super) fn long(
     same: &dyn Fn(usize, usize) -> bool,
     name: &[u8],
 ) -> Result<usize, UsageError> {
-    Parser { forms, same, rest: [].iter(), options: Vec::new() }.find_long(name)
+    Parser { forms, same, rest: [].iter(), options: Vec::new() }.find_long(name, name)
 }
 
 fn message(text: String) -> UsageError {

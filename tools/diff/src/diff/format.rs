@@ -2,12 +2,11 @@
 
 use std::io::{self, Write};
 
-use box_applet::Ctx;
 use box_text::time::{Zone, civil, strftime};
 
 use super::columns::Columns;
 use super::compare::{Change, Compared};
-use super::{Form, Options, Side};
+use super::{Form, Options, Side, merged};
 
 const NO_NEWLINE: &[u8] = b"\n\\ No newline at end of file\n";
 
@@ -37,19 +36,24 @@ struct Printer<'a> {
 
 /// Prints the changes in the form asked for.
 pub fn print(
-    ctx: &mut Ctx<'_>,
+    out: &mut dyn Write,
     options: &Options,
     a: &Side,
     b: &Side,
     lines: &Compared<'_>,
 ) -> io::Result<()> {
     let palette = if options.color { &COLORS } else { &PLAIN };
-    let mut p = Printer { out: &mut ctx.stdout, options, palette };
+    let mut p = Printer { out, options, palette };
     match options.form {
         Form::Normal => p.normal(lines),
         Form::Unified(n) => p.unified(a, b, lines, n),
         Form::Context(n) => p.context(a, b, lines, n),
         Form::Ed => p.ed(lines),
+        Form::ForwardEd => p.forward_ed(lines),
+        Form::Rcs => p.rcs(lines),
+        Form::Merged => merged::print(p.out, &options.formats, lines, &|text: &[u8]| {
+            if options.expand_tabs { expand(text, options.tab) } else { text.to_vec() }
+        }),
         Form::SideBySide => p.side_by_side(lines),
         Form::Brief => Ok(()),
     }
@@ -104,8 +108,15 @@ impl Printer<'_> {
     fn line(&mut self, prefix: &str, line: &[u8], color: &str) -> io::Result<()> {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         self.out.write_all(color.as_bytes())?;
+        let is_bare = self.options.suppress_blank_empty && line == b"\n";
+        let prefix = match prefix {
+            _ if is_bare => prefix.trim_end(),
+            // The tab takes the place of a blank.
+            _ if self.options.initial_tab => prefix.strip_suffix(' ').unwrap_or(prefix),
+            _ => prefix,
+        };
         self.out.write_all(prefix.as_bytes())?;
-        if self.options.initial_tab {
+        if self.options.initial_tab && !is_bare {
             self.out.write_all(b"\t")?;
         }
         if self.options.expand_tabs {
@@ -286,6 +297,37 @@ impl Printer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The same forward: the letter before the lines, which are those of the first file as it is.
+    fn forward_ed(&mut self, lines: &Compared<'_>) -> io::Result<()> {
+        for c in lines.changes.iter().filter(|c| !c.ignored) {
+            writeln!(self.out, "{}{}", c.letter(), range(&c.old).replace(',', " "))?;
+            if !c.new.is_empty() {
+                self.raw(&lines.new[c.new.clone()])?;
+                self.out.write_all(b".\n")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lines that go and lines that come, counted in the first file (rcsfile(5)).
+    fn rcs(&mut self, lines: &Compared<'_>) -> io::Result<()> {
+        for c in lines.changes.iter().filter(|c| !c.ignored) {
+            if !c.old.is_empty() {
+                writeln!(self.out, "d{} {}", c.old.start + 1, c.old.len())?;
+            }
+            if !c.new.is_empty() {
+                writeln!(self.out, "a{} {}", c.old.end, c.new.len())?;
+                self.raw(&lines.new[c.new.clone()])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lines as they are.
+    fn raw(&mut self, lines: &[&[u8]]) -> io::Result<()> {
+        lines.iter().try_for_each(|line| self.out.write_all(line))
     }
 
     fn side_by_side(&mut self, lines: &Compared<'_>) -> io::Result<()> {

@@ -1,144 +1,36 @@
 //! `diff` (GNU diffutils 3.8 manual).
 //!
-//! Deviations: the `#ifdef`, RCS and group formats, `--paginate` and `sdiff` are absent.
+//! Deviations: `--palette` and `sdiff` are absent.
+//!
+//! | file | what |
+//! |---|---|
+//! | `compare` | lines, what counts as equal, changes |
+//! | `format` | the forms of the output |
+//! | `columns` | two columns, for `-y` |
+//! | `merged` | both files in one, by formats of groups and lines |
+//! | `tree` | directories |
+//! | `options` | options and what they mean |
 
 mod columns;
 pub mod compare;
 mod format;
+mod merged;
+mod options;
 mod tree;
 
 use box_text::time::Zone;
 use std::io::{self, Write};
 
-use box_applet::opts::{Opt, Parsed, Spec};
+use box_applet::command::{Command, Stream};
+use box_applet::opts::UsageError;
 use box_applet::{Ctx, Ended, Exit};
-use box_sys::{Kind, Stat, meta, path, strerror};
-use box_text::glob::{self, Pattern};
-use box_text::regex::{Options as RegexOptions, Regex, Syntax};
+use box_sys::{Kind, Stat, meta, path};
+use box_text::glob::Pattern;
+use box_text::regex::Regex;
 
 pub use compare::{Equality, lines};
-
-/// Most columns of `-W` and `--tabsize`.
-const WIDEST: usize = 100_000;
-
-/// The options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flag {
-    Normal,
-    Brief,
-    ReportIdenticalFiles,
-    Copied,
-    Context,
-    UnifiedDefault,
-    Unified,
-    Ed,
-    SideBySide,
-    Tabsize,
-    Width,
-    LeftColumn,
-    SuppressCommonLines,
-    ShowCFunction,
-    ShowFunctionLine,
-    Label,
-    ExpandTabs,
-    InitialTab,
-    Recursive,
-    NoDereference,
-    NewFile,
-    UnidirectionalNewFile,
-    Exclude,
-    ExcludeFrom,
-    IgnoreCase,
-    IgnoreTabExpansion,
-    IgnoreTrailingSpace,
-    IgnoreSpaceChange,
-    IgnoreAllSpace,
-    IgnoreBlankLines,
-    IgnoreMatchingLines,
-    Text,
-    StripTrailingCr,
-    Minimal,
-    SpeedLargeFiles,
-    Color,
-    HorizonLines,
-}
-
-const SPEC: Spec<Flag> = Spec::new(
-    "[OPTION]... FILES",
-    "Compare FILES line by line.",
-    &[
-        Opt::long(Flag::Normal, "normal").says("output a normal diff (the default)"),
-        Opt::new(Flag::Brief, 'q', "brief").says("report only when files differ"),
-        Opt::new(Flag::ReportIdenticalFiles, 's', "report-identical-files")
-            .says("report when two files are the same"),
-        Opt::new(Flag::Copied, 'c', "").says("output 3 lines of copied context"),
-        Opt::new(Flag::Context, 'C', "").takes("NUM", "output NUM lines of copied context"),
-        Opt::long(Flag::Context, "context").may_take("NUM", "the same, 3 lines without NUM"),
-        Opt::new(Flag::UnifiedDefault, 'u', "").says("output 3 lines of unified context"),
-        Opt::new(Flag::Unified, 'U', "").takes("NUM", "output NUM lines of unified context"),
-        Opt::long(Flag::Unified, "unified").may_take("NUM", "the same, 3 lines without NUM"),
-        Opt::new(Flag::Ed, 'e', "ed").says("output an ed script"),
-        Opt::new(Flag::SideBySide, 'y', "side-by-side").says("output in two columns"),
-        Opt::long(Flag::Tabsize, "tabsize")
-            .takes("NUM", "tab stops every NUM (default 8) print columns"),
-        Opt::new(Flag::Width, 'W', "width").takes("NUM", "output at most NUM print columns"),
-        Opt::long(Flag::LeftColumn, "left-column")
-            .says("output only the left column of common lines"),
-        Opt::long(Flag::SuppressCommonLines, "suppress-common-lines")
-            .says("do not output common lines"),
-        Opt::new(Flag::ShowCFunction, 'p', "show-c-function")
-            .says("show which C function each change is in"),
-        Opt::new(Flag::ShowFunctionLine, 'F', "show-function-line")
-            .takes("RE", "show the most recent line matching RE"),
-        Opt::new(Flag::Label, 'L', "label")
-            .takes("LABEL", "use LABEL instead of file name and timestamp"),
-        Opt::new(Flag::ExpandTabs, 't', "expand-tabs").says("expand tabs to spaces in output"),
-        Opt::new(Flag::InitialTab, 'T', "initial-tab")
-            .says("make tabs line up by prepending a tab"),
-        Opt::new(Flag::Recursive, 'r', "recursive")
-            .says("recursively compare any subdirectories found"),
-        Opt::long(Flag::NoDereference, "no-dereference").says("don't follow symbolic links"),
-        Opt::new(Flag::NewFile, 'N', "new-file").says("treat absent files as empty"),
-        Opt::new(Flag::UnidirectionalNewFile, 'P', "unidirectional-new-file")
-            .says("treat absent first files as empty"),
-        Opt::new(Flag::Exclude, 'x', "exclude").takes("PAT", "exclude files that match PAT"),
-        Opt::new(Flag::ExcludeFrom, 'X', "exclude-from")
-            .takes("FILE", "exclude files that match any pattern in FILE"),
-        Opt::new(Flag::IgnoreCase, 'i', "ignore-case")
-            .says("ignore case differences in file contents"),
-        Opt::new(Flag::IgnoreTabExpansion, 'E', "ignore-tab-expansion")
-            .says("ignore changes due to tab expansion"),
-        Opt::new(Flag::IgnoreTrailingSpace, 'Z', "ignore-trailing-space")
-            .says("ignore white space at line end"),
-        Opt::new(Flag::IgnoreSpaceChange, 'b', "ignore-space-change")
-            .says("ignore changes in the amount of white space"),
-        Opt::new(Flag::IgnoreAllSpace, 'w', "ignore-all-space").says("ignore all white space"),
-        Opt::new(Flag::IgnoreBlankLines, 'B', "ignore-blank-lines")
-            .says("ignore changes where lines are all blank"),
-        Opt::new(Flag::IgnoreMatchingLines, 'I', "ignore-matching-lines")
-            .takes("RE", "ignore changes where all lines match RE"),
-        Opt::new(Flag::Text, 'a', "text").says("treat all files as text"),
-        Opt::long(Flag::StripTrailingCr, "strip-trailing-cr")
-            .says("strip trailing carriage return on input"),
-        Opt::new(Flag::Minimal, 'd', "minimal").says("try hard to find a smaller set of changes"),
-        Opt::long(Flag::SpeedLargeFiles, "speed-large-files").says("accepted and ignored"),
-        Opt::long(Flag::Color, "color")
-            .may_take("WHEN", "color output; WHEN is never, always or auto"),
-        Opt::long(Flag::HorizonLines, "horizon-lines").takes("NUM", "accepted and ignored"),
-    ],
-)
-.after("FILES are 'FILE1 FILE2' or 'DIR1 DIR2' or 'DIR FILE' or 'FILE DIR'.\nIf a FILE is '-', read standard input.\nExit status is 0 if inputs are the same, 1 if different, 2 if trouble.");
-
-/// Options that ask for a form of the output.
-const FORMS: &[Flag] = &[
-    Flag::Normal,
-    Flag::Copied,
-    Flag::Context,
-    Flag::UnifiedDefault,
-    Flag::Unified,
-    Flag::Ed,
-    Flag::SideBySide,
-];
+use merged::Formats;
+use options::{Flag, Refusal, SPEC};
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,13 +39,24 @@ pub enum Form {
     Unified(usize),
     Context(usize),
     Ed,
+    ForwardEd,
+    Rcs,
     SideBySide,
+    Merged,
     Brief,
 }
 
 /// What a run compares and prints.
 pub struct Options {
     pub form: Form,
+    /// For [`Form::Merged`].
+    pub formats: Formats,
+    /// Each output goes through `pr`.
+    pub paginate: bool,
+    pub suppress_blank_empty: bool,
+    pub ignore_name_case: bool,
+    /// Names in directories before this one are left out.
+    pub starting_file: Option<Vec<u8>>,
     pub equality: Equality,
     pub ignore_blank: bool,
     pub ignore_lines: Vec<Regex>,
@@ -180,6 +83,17 @@ pub struct Options {
     pub given: String,
 }
 
+impl Options {
+    /// Whether of files that are the same something is printed, too.
+    fn prints_same(&self) -> bool {
+        match self.form {
+            Form::SideBySide => !self.no_common,
+            Form::Merged => !self.formats.is_silent_of_same(),
+            _ => false,
+        }
+    }
+}
+
 /// A file to compare.
 pub struct Side {
     pub name: Vec<u8>,
@@ -193,152 +107,49 @@ pub type Status = u8;
 
 /// Runs `diff`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let args = numeric_context(args);
-    let parsed = SPEC.parse_or_exit(ctx, &args, Exit::USAGE)?;
-    let options = match options(ctx, &parsed, &args) {
-        Ok(o) => o,
-        Err(message) => {
-            ctx.error(message);
+    let parsed = SPEC.parse(args).map_err(|wrong| match wrong {
+        UsageError::Message(text) => usage_error(ctx, &[text.as_bytes()]),
+        asked => SPEC.answer(ctx, asked, Exit::USAGE),
+    })?;
+    let options = options::options(ctx, &parsed, args).map_err(|refusal| match refusal {
+        Refusal::Usage(text) => usage_error(ctx, &[text.as_bytes()]),
+        Refusal::Other(text) => {
+            ctx.error(text);
+            Exit::USAGE
+        }
+    })?;
+    let operands = &parsed.operands;
+    let pairs: Vec<(&[u8], &[u8])> = match (parsed.last(Flag::FromFile), parsed.last(Flag::ToFile))
+    {
+        (Some(_), Some(_)) => {
+            ctx.error("--from-file and --to-file both specified");
             return Ok(Exit::USAGE);
         }
-    };
-    let (a, b) = match parsed.operands.as_slice() {
-        [a, b] => (a.clone(), b.clone()),
-        few => {
-            match few {
-                [] => ctx.error("missing operand after 'diff'"),
-                [one] => ctx.error_bytes(&[b"missing operand after '", one, b"'"]),
-                [_, _, extra, ..] => ctx.error_bytes(&[b"extra operand '", extra, b"'"]),
-                _ => {}
-            }
-            let _ = ctx.stderr.write_all(b"diff: Try 'diff --help' for more information.\n");
-            return Ok(Exit::USAGE);
-        }
-    };
-    Ok(match pair(ctx, &options, &a, &b) {
-        Ok(status) => Exit(status),
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Exit::SIGPIPE,
-        Err(_) => Exit::USAGE,
-    })
-}
-
-/// `-5` and `-u5` are old spellings of `-U5`.
-fn numeric_context(args: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let digits = |t: &[u8]| !t.is_empty() && t.iter().all(u8::is_ascii_digit);
-    let mut out: Vec<Vec<u8>> = Vec::new();
-    let mut args = args.iter();
-    while let Some(a) = args.next() {
-        match a.as_slice() {
-            b"--" => {
-                out.push(a.clone());
-                out.extend(args.by_ref().cloned());
-            }
-            // -U and -C take their number as the next argument, too.
-            b"-U" | b"-C" => {
-                let n = args.next().cloned().unwrap_or_default();
-                out.push([a.as_slice(), &n].concat());
-            }
-            [b'-', n @ ..] if digits(n) => out.push([b"-U", n].concat()),
-            [b'-', c @ (b'u' | b'c'), n @ ..] if digits(n) => {
-                out.push([b"-", &[c.to_ascii_uppercase()][..], n].concat());
-            }
-            _ => out.push(a.clone()),
-        }
-    }
-    out
-}
-
-/// What the options ask for; the error is the text to report.
-fn options(ctx: &Ctx<'_>, parsed: &Parsed<Flag>, args: &[Vec<u8>]) -> Result<Options, String> {
-    let function = match (parsed.last(Flag::ShowFunctionLine), parsed.has(Flag::ShowCFunction)) {
-        (Some(re), _) => Some(regex(re)?),
-        (None, true) => Some(regex(b"^[[:alpha:]$_]")?),
-        (None, false) => None,
-    };
-    let color = match parsed.last(Flag::Color) {
-        Some(b"always") => true,
-        Some(b"never" | b"auto") | None => false,
-        Some(other) => return Err(format!("invalid color '{}'", String::from_utf8_lossy(other))),
-    };
-    let given: Vec<String> = args
-        .iter()
-        .take_while(|a| *a != b"--")
-        .filter(|a| a.starts_with(b"-") && a.len() > 1)
-        .map(|a| format!(" {}", String::from_utf8_lossy(a)))
-        .collect();
-    Ok(Options {
-        form: form(parsed)?,
-        zone: ctx.zone(),
-        equality: Equality {
-            case: parsed.has(Flag::IgnoreCase),
-            all_space: parsed.has(Flag::IgnoreAllSpace),
-            space_change: parsed.has(Flag::IgnoreSpaceChange),
-            trailing_space: parsed.has(Flag::IgnoreTrailingSpace),
-            tabs: parsed.has(Flag::IgnoreTabExpansion),
-            carriage_return: parsed.has(Flag::StripTrailingCr),
+        (Some(from), None) => operands.iter().map(|operand| (from, &operand[..])).collect(),
+        (None, Some(to)) => operands.iter().map(|operand| (&operand[..], to)).collect(),
+        (None, None) => match operands.as_slice() {
+            [a, b] => vec![(a, b)],
+            [] => return Err(usage_error(ctx, &[b"missing operand after 'diff'"])),
+            [one] => return Err(usage_error(ctx, &[b"missing operand after '", one, b"'"])),
+            [_, _, extra, ..] => return Err(usage_error(ctx, &[b"extra operand '", extra, b"'"])),
         },
-        ignore_blank: parsed.has(Flag::IgnoreBlankLines),
-        ignore_lines: parsed.all(Flag::IgnoreMatchingLines).map(regex).collect::<Result<_, _>>()?,
-        minimal: parsed.has(Flag::Minimal),
-        text: parsed.has(Flag::Text),
-        report_same: parsed.has(Flag::ReportIdenticalFiles),
-        recursive: parsed.has(Flag::Recursive),
-        new_file: parsed.has(Flag::NewFile),
-        new_first: parsed.has(Flag::UnidirectionalNewFile) || parsed.has(Flag::NewFile),
-        no_dereference: parsed.has(Flag::NoDereference),
-        excludes: excludes(ctx, parsed)?,
-        labels: parsed.all(Flag::Label).map(<[u8]>::to_vec).collect(),
-        function,
-        color,
-        expand_tabs: parsed.has(Flag::ExpandTabs),
-        initial_tab: parsed.has(Flag::InitialTab),
-        width: number(parsed, Flag::Width, 130)?.clamp(1, WIDEST),
-        tab: number(parsed, Flag::Tabsize, 8)?.clamp(1, WIDEST),
-        left_column: parsed.has(Flag::LeftColumn),
-        no_common: parsed.has(Flag::SuppressCommonLines),
-        given: given.concat(),
-    })
-}
-
-/// The form of the output: the last one that is asked for, but `-q` before all others.
-fn form(parsed: &Parsed<Flag>) -> Result<Form, String> {
-    if parsed.has(Flag::Brief) {
-        return Ok(Form::Brief);
-    }
-    Ok(match parsed.last_of(FORMS) {
-        Some(Flag::Copied | Flag::Context) => Form::Context(number(parsed, Flag::Context, 3)?),
-        Some(Flag::UnifiedDefault | Flag::Unified) => {
-            Form::Unified(number(parsed, Flag::Unified, 3)?)
+    };
+    let mut status = 0;
+    for (a, b) in pairs {
+        match pair(ctx, &options, a, b) {
+            Ok(found) => status = status.max(found),
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::SIGPIPE),
+            Err(_) => return Ok(Exit::USAGE),
         }
-        Some(Flag::Ed) => Form::Ed,
-        Some(Flag::SideBySide) => Form::SideBySide,
-        _ => Form::Normal,
-    })
-}
-
-fn number(parsed: &Parsed<Flag>, flag: Flag, default: usize) -> Result<usize, String> {
-    let Some(text) = parsed.last(flag) else { return Ok(default) };
-    std::str::from_utf8(text)
-        .ok()
-        .and_then(|t| t.parse().ok())
-        .ok_or_else(|| format!("invalid context length '{}'", String::from_utf8_lossy(text)))
-}
-
-fn regex(text: &[u8]) -> Result<Regex, String> {
-    Regex::new(text, &RegexOptions::new(Syntax::Grep))
-        .map_err(|e| format!("{}: {e}", String::from_utf8_lossy(text)))
-}
-
-/// Patterns of files that are left out.
-fn excludes(ctx: &Ctx<'_>, parsed: &Parsed<Flag>) -> Result<Vec<Pattern>, String> {
-    let pattern = |text: &[u8]| Pattern::new(text, glob::Options::default());
-    let mut all: Vec<Pattern> = parsed.all(Flag::Exclude).map(pattern).collect();
-    for file in parsed.all(Flag::ExcludeFrom) {
-        let text = std::fs::read(ctx.path(file))
-            .map_err(|e| format!("{}: {}", String::from_utf8_lossy(file), strerror(&e)))?;
-        all.extend(text.split(|c| *c == b'\n').filter(|l| !l.is_empty()).map(pattern));
     }
-    Ok(all)
+    Ok(Exit(status))
+}
+
+/// Says what is wrong with the command line, with the hint at `--help`; the status to end with.
+fn usage_error(ctx: &mut Ctx<'_>, parts: &[&[u8]]) -> Exit {
+    ctx.error_bytes(parts);
+    let _ = ctx.stderr.write_all(b"diff: Try 'diff --help' for more information.\n");
+    Exit::USAGE
 }
 
 /// Compares two operands: files, directories, or one of each.
@@ -403,7 +214,7 @@ fn files(
     b: (&[u8], Option<Stat>),
     fill: bool,
 ) -> io::Result<Status> {
-    let whole = options.form == Form::SideBySide && !options.no_common;
+    let whole = options.prints_same();
     if a.0 == b"-" && b.0 == b"-" && !whole {
         // One file twice: nothing to look at, and what it holds is left to the next reader.
         if options.report_same {
@@ -443,9 +254,9 @@ fn files(
         Ok(1)
     };
     if same_bytes {
-        if options.form == Form::SideBySide && !options.no_common && !x.data.is_empty() {
+        if options.prints_same() && !x.data.is_empty() {
             let lines = compare::Compared::new(options, &x.data, &y.data);
-            format::print(ctx, options, x, y, &lines)?;
+            print(ctx, options, x, y, &lines)?;
         }
         return verdict(ctx, true, b"");
     }
@@ -456,14 +267,40 @@ fn files(
     }
     let lines = compare::Compared::new(options, &x.data, &y.data);
     if lines.changes.is_empty() {
-        if options.form == Form::SideBySide && !options.no_common {
-            format::print(ctx, options, x, y, &lines)?;
+        if options.prints_same() {
+            print(ctx, options, x, y, &lines)?;
         }
         return verdict(ctx, true, b"");
     }
     if options.form == Form::Brief {
         return verdict(ctx, false, b"Files ");
     }
-    format::print(ctx, options, x, y, &lines)?;
+    print(ctx, options, x, y, &lines)?;
     Ok(1)
+}
+
+/// Prints what differs, through `pr` if that is asked for.
+fn print(
+    ctx: &mut Ctx<'_>,
+    options: &Options,
+    a: &Side,
+    b: &Side,
+    lines: &compare::Compared<'_>,
+) -> io::Result<()> {
+    if !options.paginate {
+        return format::print(&mut ctx.stdout, options, a, b, lines);
+    }
+    let (text, mut spool) = box_sys::preview1::spool()?;
+    format::print(&mut spool, options, a, b, lines)?;
+    drop(spool);
+    let name = |at: usize, side: &Side| options.labels.get(at).unwrap_or(&side.name).clone();
+    let heading =
+        [b"diff", options.given.as_bytes(), b" ", &name(0, a), b" ", &name(1, b)].concat();
+    let mut command = Command::new(vec![b"pr".to_vec(), b"-h".to_vec(), heading]);
+    command.stdin = Stream::File(std::rc::Rc::new(text));
+    match command.run(ctx) {
+        0 => Ok(()),
+        141 => Err(io::ErrorKind::BrokenPipe.into()),
+        _ => Err(io::ErrorKind::Other.into()),
+    }
 }

@@ -1,6 +1,6 @@
 //! Comparing directories: names in both are compared, others reported or taken as empty files.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use box_applet::Ctx;
@@ -24,23 +24,38 @@ pub fn compare(
         ctx.error_bytes(&[a, b": recursive directory loop"]);
         return Ok(2);
     }
-    let mut names = BTreeSet::new();
+    // Names of entries, those of the second directory with the ones that they have in the first.
+    let mut names: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
     for dir in [a, b] {
-        match path::names_in(&ctx.path(dir)) {
-            Ok(found) => names.extend(found),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        let found = match path::names_in(&ctx.path(dir)) {
+            Ok(found) => found,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
             Err(e) => {
                 ctx.io_error(dir, &e);
                 return Ok(2);
             }
+        };
+        // By names without case, where case is ignored; what is there by its own name keeps it.
+        let first: Vec<Vec<u8>> = names.keys().cloned().collect();
+        let mut free = BTreeMap::new();
+        if options.ignore_name_case && dir == b {
+            let only_first = first.iter().filter(|name| !found.contains(name));
+            free.extend(only_first.map(|name| (name.to_ascii_lowercase(), name.clone())));
+        }
+        for name in found {
+            let other = free.remove(&name.to_ascii_lowercase()).unwrap_or_else(|| name.clone());
+            names.insert(other, name);
         }
     }
     let mut status = 0;
-    for name in names {
-        if options.excludes.iter().any(|p| p.is_match(&name)) {
+    for (name, second) in names {
+        let is_before = |start: &Vec<u8>| depth == 0 && name < *start;
+        if options.excludes.iter().any(|p| p.is_match(&name))
+            || options.starting_file.as_ref().is_some_and(is_before)
+        {
             continue;
         }
-        status = status.max(entry(ctx, options, a, b, &name, depth)?);
+        status = status.max(entry(ctx, options, (a, &name), (b, &second), depth)?);
     }
     Ok(status)
 }
@@ -48,12 +63,11 @@ pub fn compare(
 fn entry(
     ctx: &mut Ctx<'_>,
     options: &Options,
-    a: &[u8],
-    b: &[u8],
-    name: &[u8],
+    (a, name): (&[u8], &[u8]),
+    (b, second): (&[u8], &[u8]),
     depth: usize,
 ) -> io::Result<Status> {
-    let (x, y) = (path::join(a, name), path::join(b, name));
+    let (x, y) = (path::join(a, name), path::join(b, second));
     let stat = |ctx: &Ctx<'_>, p: &[u8]| meta::stat(&ctx.path(p), !options.no_dereference).ok();
     let (sx, sy) = (stat(ctx, &x), stat(ctx, &y));
     match (sx, sy) {
@@ -109,6 +123,7 @@ fn differing(
     };
     let binary = |d: &[u8]| !options.text && d.contains(&0);
     if options.form != Form::Brief
+        && !options.paginate
         && let (Ok(p), Ok(q)) = (read(ctx, x), read(ctx, y))
         && p != q
         && !binary(&p)
