@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use box_sys::{Processes, strerror};
+use box_sys::{Processes, events, signal, strerror};
 use box_text::time::Zone;
 
 use crate::{Env, Input, Output, Table, clock};
@@ -134,15 +134,15 @@ impl Ctx<'_> {
         self.error_bytes(&[operand, b": ", text.as_bytes()]);
     }
 
-    /// Flushes standard output. A closed pipe gives [`Exit::SIGPIPE`] silently, any other
-    /// failure a `write error` message and status 1; without failure `exit` is kept.
+    /// Flushes standard output. A closed pipe gives [`Exit::SIGPIPE`] silently, unless the parent has SIGPIPE ignored; any
+    /// other failure a `write error` message and status 1; without failure `exit` is kept.
     pub fn finish(&mut self, ended: Ended) -> Exit {
         let exit = ended.unwrap_or_else(|exit| exit);
         let flushed = self.stdout.flush();
         self.stdin.give_back();
         match self.stdout.take_error().map_or(flushed, Err) {
             Ok(()) => exit,
-            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Exit::SIGPIPE,
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe && !is_pipe_ignored() => Exit::SIGPIPE,
             Err(e) => {
                 let text = strerror(&e);
                 self.error(format_args!("write error: {text}"));
@@ -150,4 +150,9 @@ impl Ctx<'_> {
             }
         }
     }
+}
+
+/// Whether SIGPIPE was ignored as this process began. Not known natively, where `std` ignores it by itself.
+fn is_pipe_ignored() -> bool {
+    events::ignored_at_start() & events::bit(signal::PIPE) != 0
 }

@@ -361,9 +361,8 @@ impl Shell<'_> {
                 r => r,
             },
         };
-        if self.output.is_due()
-            && let Some(e) = self.finish_output()
-        {
+        let is_due = self.output.is_due() || self.output.is_some() && self.survives_broken_pipe();
+        if is_due && let Some(e) = self.finish_output() {
             let text = box_sys::strerror(&e);
             self.builtin_error(call.name(), &[b"write error: ", text.as_bytes()]);
             return r.map(|s| if s == 0 { 1 } else { s });

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::{Desc, OpenFile, bad_fd};
 use crate::Shell;
+use box_sys::signal;
 
 /// What builtins have written and nobody has seen yet, and what became of it.
 #[derive(Debug, Default)]
@@ -159,8 +160,26 @@ impl Shell<'_> {
         self.output.write();
     }
 
-    /// At the end of a builtin: its first write error. Files that are no streams are written now.
+    /// At the end of a builtin: its first write error. Files that are no streams are written now, and streams, too, where
+    /// a reader that has gone is an error.
     pub fn finish_output(&mut self) -> Option<io::Error> {
-        self.output.finish()
+        let survives = self.survives_broken_pipe();
+        if survives {
+            self.output.write();
+        }
+        let error = self.output.finish();
+        if !survives || !self.output.take_broken_pipe() {
+            return error;
+        }
+        if self.state.traps.get(signal::PIPE).is_some_and(|action| !action.is_empty()) {
+            self.signals.raise(signal::PIPE);
+        }
+        error.or_else(|| Some(io::ErrorKind::BrokenPipe.into()))
+    }
+
+    /// Whether writing to a pipe that nobody reads is an error of the builtin, because SIGPIPE is ignored or caught; it
+    /// ends the shell otherwise (POSIX XCU 2.11).
+    pub fn survives_broken_pipe(&self) -> bool {
+        !self.state.traps.is_empty() && self.state.traps.get(signal::PIPE).is_some()
     }
 }

@@ -234,6 +234,7 @@ impl Shell<'_> {
                 let read = s.read_until(0, Some(b'\n'), usize::MAX, &mut line);
                 if !matches!(read, Ok(true)) && line.is_empty() {
                     let _ = s.write_fd(1, b"\n");
+                    s.set_quietly(b"REPLY", b"");
                     return Ok(if status == 0 { 1 } else { status });
                 }
                 let reply = line.strip_suffix(b"\n").unwrap_or(&line).to_vec();

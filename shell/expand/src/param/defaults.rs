@@ -101,7 +101,10 @@ fn assign(
         }
         Target::Variable { .. } => return Err(missing_element(param).into()),
         Target::Name(name) => x.env.set(name, value.clone())?,
-        Target::Positional(_) | Target::Special(_) | Target::Nothing => {
+        Target::Positional(_)
+        | Target::Special(_)
+        | Target::Nothing
+        | Target::NoElements { .. } => {
             return Err(Cause::InvalidIndirect(shown(param)).into());
         }
     }

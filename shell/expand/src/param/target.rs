@@ -26,6 +26,10 @@ pub(super) enum Target<'p> {
     Name(Str),
     /// What is always unset: `${!x}` where `x` is there but has no value, `${ref[0]}` of a nameref to an element.
     Nothing,
+    /// `${ref[@]}` of a nameref to an element, or to all elements: it has none.
+    NoElements {
+        star: bool,
+    },
 }
 
 /// Which part of a variable.
@@ -107,6 +111,8 @@ impl<'p> Target<'p> {
                 b"*" => Part::All { star: true },
                 text => Part::Element(subscript::subscript_text_key(env, &name, text)?),
             },
+            (Some(Subscript::At), Some(_)) => return Ok(Target::NoElements { star: false }),
+            (Some(Subscript::Star), Some(_)) => return Ok(Target::NoElements { star: true }),
             (Some(_), Some(_)) => return Ok(Target::Nothing),
             (Some(Subscript::At), _) => Part::All { star: false },
             (Some(Subscript::Star), _) => Part::All { star: true },
@@ -124,6 +130,7 @@ impl<'p> Target<'p> {
             Target::Special(c) => Target::Special(c),
             Target::Name(name) => Target::Name(name),
             Target::Nothing => Target::Nothing,
+            Target::NoElements { star } => Target::NoElements { star },
         }
     }
 
@@ -141,6 +148,7 @@ impl<'p> Target<'p> {
         Ok(match self {
             Target::Name(name) => Content::Scalar(Some(name.clone())),
             Target::Nothing => Content::Scalar(None),
+            Target::NoElements { star } => Content::List { items: Vec::new(), star: *star },
             Target::Positional(n) => {
                 let index = (*n as usize).wrapping_sub(1);
                 Content::Scalar(env.positional().get(index).cloned())
