@@ -105,7 +105,7 @@ pub const APPLETS: &[Applet] = &[
     uutils::SHUF,
     Applet::new("sleep", own::sleep::run, "wait for a time"),
     Applet::new("sort", own::sort::run, "sort lines of text"),
-    uutils::SPLIT,
+    Applet::new("split", own::split::run, "split a file into pieces"),
     Applet::quick("stat", own::stat::run, "print file metadata"),
     Applet::new("stdbuf", own::through::stdbuf, "run a command with changed buffering"),
     Applet::new("strings", own::strings::run, "print printable strings in files"),

@@ -9,11 +9,9 @@
 //! |---|---|
 //! | `uutils/arguments` | command lines, from GNU's rules to clap's |
 //! | `uutils/refusal` | what clap refuses, in GNU's words |
-//! | `uutils/split` | `split` of nothing |
 
 mod arguments;
 mod refusal;
-mod split;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -35,12 +33,7 @@ fn implied(util: &str) -> &'static [&'static str] {
 
 /// Why a call is refused that the library would take and get wrong.
 fn refused(util: &str, argv: &[OsString]) -> Option<&'static str> {
-    let options = argv.iter().skip(1).take_while(|a| *a != "--");
-    let has =
-        |prefix: &str| options.clone().any(|a| a.as_encoded_bytes().starts_with(prefix.as_bytes()));
     match util {
-        // It has no pipes here and would write files instead. No other long option begins so.
-        "split" if has("--f") => Some("--filter is not supported"),
         // It would lock standard input twice.
         "comm" if argv.iter().filter(|a| *a == "-").count() > 1 => {
             Some("both files cannot be standard input")
@@ -96,12 +89,7 @@ fn adapt(
     };
     let at = argv.len().min(1);
     argv.splice(at..at, implied(util).iter().map(OsString::from));
-    let first_piece = if util == "split" { split::FirstPiece::of(&argv) } else { None };
     let code = uumain(argv.into_iter());
-    if let Some(Err(e)) = first_piece.filter(|_| code == 0).map(|first| first.remove_empty()) {
-        eprintln!("{util}: {}", box_sys::strerror(&e));
-        return 1;
-    }
     match std::io::stdout().flush() {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => 141,
         Err(e) => {
@@ -177,7 +165,6 @@ adapters! {
     SHA512SUM uu_sha512sum "sha512sum" "sha512sum" "print or check SHA512 message digests";
     SHRED uu_shred "shred" "shred" "overwrite a file to hide its contents";
     SHUF uu_shuf "shuf" "shuf" "print lines in random order";
-    SPLIT uu_split "split" "split" "split a file into pieces";
     SUM uu_sum "sum" "sum" "print checksum and block count";
     TRUNCATE uu_truncate "truncate" "truncate" "shrink or extend a file to a size";
     TSORT uu_tsort "tsort" "tsort" "sort topologically";

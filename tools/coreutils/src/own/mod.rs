@@ -53,6 +53,7 @@ pub(crate) mod seq;
 pub(crate) mod setsid;
 pub(crate) mod sleep;
 pub(crate) mod sort;
+pub(crate) mod split;
 pub(crate) mod stat;
 pub(crate) mod strings;
 pub(crate) mod system;

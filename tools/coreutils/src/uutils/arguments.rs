@@ -18,8 +18,6 @@ enum Digits {
     No,
     /// The first digit takes the rest of the word; together they are the argument of this long option.
     Rest(&'static str),
-    /// Each digit is an option of its own; all together they are the argument of this long option.
-    Each(&'static str),
 }
 
 /// The long option that digits of the tool stand for.
@@ -27,7 +25,6 @@ fn digits_of(util: &str) -> Digits {
     match util {
         "fold" => Digits::Rest("width"),
         "expand" | "unexpand" => Digits::Rest("tabs"),
-        "split" => Digits::Each("lines"),
         _ => Digits::No,
     }
 }
@@ -41,9 +38,6 @@ struct Meaning {
 }
 
 const DIGITS: &str = "0123456789";
-
-/// The ways to split of which `split` takes one.
-const WAYS: &[&str] = &["lines", "bytes", "line-bytes", "number"];
 
 /// Returns the command line for clap; an error is what GNU says about it.
 ///
@@ -89,19 +83,10 @@ pub(super) fn rewritten(
             });
         }
     }
-    if util == "split" {
-        // Output is never held back for long here.
-        for (short, long) in [(Some('u'), ""), (None, "unbuffered")] {
-            forms.push(Form { short, long, arg: Arg::No, help: "" });
-            let id = "unbuffered".to_string();
-            meanings.push(Meaning { id, written: String::new(), is_repeatable: false });
-        }
-    }
     let declared = forms.len();
     let digit_argument = match digits {
         Digits::No => None,
         Digits::Rest(option) => Some((Arg::Optional(""), option)),
-        Digits::Each(option) => Some((Arg::No, option)),
     };
     if let Some((arg, option)) = digit_argument {
         for digit in DIGITS.chars() {
@@ -135,15 +120,9 @@ pub(super) fn rewritten(
     check_operands(&command, &operands)?;
 
     let mut line: Vec<OsString> = name.into_iter().collect();
-    let (mut number, mut ways) = (Vec::new(), 0);
     for (at, (row, value)) in options.iter().enumerate() {
         let meaning = &meanings[*row];
         let digit = row.checked_sub(declared).map(|n| DIGITS.as_bytes()[n]);
-        if let (Digits::Each(_), Some(digit)) = (digits, digit) {
-            number.push(digit);
-            continue;
-        }
-        ways += usize::from(util == "split" && WAYS.contains(&meaning.id.as_str()));
         let is_last = options[at + 1..].iter().all(|(later, _)| !same(*row, *later));
         let differs = |(later, other): &(usize, _)| same(*row, *later) && other != value;
         if is_single(util, &meaning.id) && options[at + 1..].iter().any(differs) {
@@ -159,13 +138,6 @@ pub(super) fn rewritten(
             word.extend_from_slice(value.as_deref().unwrap_or_default());
         }
         line.push(os_string(word));
-    }
-    if let (Digits::Each(option), false) = (digits, number.is_empty()) {
-        ways += 1;
-        line.push(os_string([b"--", option.as_bytes(), b"=", &number].concat()));
-    }
-    if ways > 1 {
-        return Err(Refusal::Usage("cannot split in more than one way".into()));
     }
     line.push("--".into());
     line.extend(operands.into_iter().map(os_string));

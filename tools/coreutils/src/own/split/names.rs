@@ -1,0 +1,100 @@
+//! Names of the pieces: the prefix, a suffix that counts up, and one that is always the same.
+
+/// What suffixes are counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Digits {
+    Letters,
+    Decimal,
+    Hexadecimal,
+}
+
+impl Digits {
+    pub(super) fn alphabet(self) -> &'static [u8] {
+        match self {
+            Digits::Letters => b"abcdefghijklmnopqrstuvwxyz",
+            Digits::Decimal => b"0123456789",
+            Digits::Hexadecimal => b"0123456789abcdef",
+        }
+    }
+}
+
+/// There are no more names of this length.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Exhausted;
+
+/// The names, one after another.
+pub(super) struct Names {
+    prefix: Vec<u8>,
+    digits: Digits,
+    /// Digits of the next suffix, as places in the alphabet; `None` behind the last one.
+    next: Option<Vec<usize>>,
+    /// Whether suffixes become longer when those of this length are used up.
+    grows: bool,
+    more: Vec<u8>,
+}
+
+impl Names {
+    /// Names of suffixes of a length, beginning with the digits `start`, which are not more than that.
+    pub(super) fn new(
+        prefix: &[u8],
+        digits: Digits,
+        (length, start): (usize, &[u8]),
+        grows: bool,
+        more: &[u8],
+    ) -> Names {
+        let place = |digit: &u8| digits.alphabet().iter().position(|known| known == digit);
+        let mut next = vec![0; length.saturating_sub(start.len())];
+        next.extend(start.iter().map(|digit| place(digit).unwrap_or(0)));
+        Names { prefix: prefix.to_vec(), digits, next: Some(next), grows, more: more.to_vec() }
+    }
+
+    /// Returns the next name.
+    pub(super) fn next_name(&mut self) -> Result<Vec<u8>, Exhausted> {
+        let alphabet = self.digits.alphabet();
+        let now = self.next.take().ok_or(Exhausted)?;
+        let suffix = now.iter().map(|place| alphabet[*place]);
+        let name = self.prefix.iter().copied().chain(suffix).chain(self.more.iter().copied());
+        let name = name.collect();
+        self.next = self.after(now);
+        Ok(name)
+    }
+
+    fn after(&mut self, mut places: Vec<usize>) -> Option<Vec<usize>> {
+        let last = self.digits.alphabet().len() - 1;
+        for at in (0..places.len()).rev() {
+            if places[at] < last {
+                places[at] += 1;
+                if self.grows && at == 0 && places[0] == last {
+                    // The last digit is kept for longer suffixes, so that names stay in order.
+                    self.prefix.push(self.digits.alphabet()[last]);
+                    return Some(vec![0; places.len() + 1]);
+                }
+                return Some(places);
+            }
+            places[at] = 0;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Digits, Exhausted, Names};
+
+    // As GNU split 9.1 names them.
+    #[test]
+    fn names_in_order() {
+        let mut names = Names::new(b"x", Digits::Decimal, (2, b""), true, b".t");
+        let all: Vec<String> =
+            (0..92).map(|_| String::from_utf8(names.next_name().unwrap()).unwrap()).collect();
+        assert_eq!((all[0].as_str(), all[89].as_str()), ("x00.t", "x89.t"));
+        assert_eq!((all[90].as_str(), all[91].as_str()), ("x9000.t", "x9001.t"));
+        let mut names = Names::new(b"", Digits::Hexadecimal, (2, b"fe"), false, b"");
+        assert_eq!(names.next_name(), Ok(b"fe".to_vec()));
+        assert_eq!(names.next_name(), Ok(b"ff".to_vec()));
+        assert_eq!(names.next_name(), Err(Exhausted));
+        let mut names = Names::new(b"x", Digits::Letters, (1, b""), true, b"");
+        let last = (0..26).map(|_| names.next_name().unwrap()).last().unwrap();
+        assert_eq!(last, b"xzaa");
+    }
+}

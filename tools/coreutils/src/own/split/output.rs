@@ -1,0 +1,194 @@
+//! Where pieces go: files, or commands that read them.
+
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use box_applet::command::{Child, Command, Stream};
+use box_applet::{Ctx, Exit};
+use box_sys::{WaitStatus, signal};
+
+use super::names::{Exhausted, Names};
+use crate::common::{input, paths, quote};
+
+/// A piece that is being written.
+enum Piece {
+    File(BufWriter<File>),
+    /// A command that runs, and its input while it reads.
+    Pipe(Option<BufWriter<File>>, Child),
+    /// What a command is to read where it cannot run beside us.
+    Spool(File, BufWriter<File>),
+}
+
+/// All pieces, one open at a time.
+pub(super) struct Outputs<'c, 'a> {
+    pub ctx: &'c mut Ctx<'a>,
+    names: Names,
+    filter: Option<Vec<u8>>,
+    verbose: bool,
+    /// The input, which no piece may replace.
+    input: Option<PathBuf>,
+    open: Option<(Vec<u8>, Piece)>,
+}
+
+impl<'c, 'a> Outputs<'c, 'a> {
+    pub(super) fn new(
+        ctx: &'c mut Ctx<'a>,
+        names: Names,
+        (filter, verbose): (Option<Vec<u8>>, bool),
+        input: Option<PathBuf>,
+    ) -> Outputs<'c, 'a> {
+        Outputs { ctx, names, filter, verbose, input, open: None }
+    }
+
+    /// Ends the open piece and returns the next name.
+    pub(super) fn next_name(&mut self) -> Result<Vec<u8>, Exit> {
+        self.close()?;
+        self.names
+            .next_name()
+            .map_err(|Exhausted| input::failure(self.ctx, &[b"output file suffixes exhausted"]))
+    }
+
+    /// Begins the next piece.
+    pub(super) fn begin(&mut self) -> Result<(), Exit> {
+        let name = self.next_name()?;
+        self.create(name)
+    }
+
+    /// Begins a piece of this name.
+    pub(super) fn create(&mut self, name: Vec<u8>) -> Result<(), Exit> {
+        self.close()?;
+        let piece = match self.filter.clone() {
+            Some(command) => self.start(&command, &name)?,
+            None => self.create_file(&name)?,
+        };
+        self.open = Some((name, piece));
+        Ok(())
+    }
+
+    /// Appends to a file that was made before.
+    pub(super) fn append(&mut self, name: &[u8], data: &[u8]) -> Result<(), Exit> {
+        let path = self.ctx.path(name);
+        let written = File::options().append(true).open(path).and_then(|mut f| f.write_all(data));
+        written.map_err(|e| input::file_error(self.ctx, name, &e))
+    }
+
+    /// Prints a line of `--verbose`.
+    fn say(&mut self, parts: &[&[u8]]) -> Result<(), Exit> {
+        let line = [&parts.concat()[..], b"\n"].concat();
+        self.ctx.stdout.write_all(&line).map_err(|_| Exit::FAILURE)
+    }
+
+    fn create_file(&mut self, name: &[u8]) -> Result<Piece, Exit> {
+        if self.verbose {
+            self.say(&[b"creating file ", &quote::always(name)])?;
+        }
+        let path = self.ctx.path(name);
+        if self.input.as_ref().is_some_and(|input| paths::same_file(input, &path)) {
+            let shown = quote::always(name);
+            return Err(input::failure(self.ctx, &[&shown, b" would overwrite input; aborting"]));
+        }
+        let file = File::create(path).map_err(|e| input::file_error(self.ctx, name, &e))?;
+        Ok(Piece::File(BufWriter::with_capacity(64 * 1024, file)))
+    }
+
+    fn start(&mut self, command: &[u8], name: &[u8]) -> Result<Piece, Exit> {
+        if self.verbose {
+            self.say(&[b"executing with FILE=", &quote::colon(name)])?;
+        }
+        let failed = |ctx: &mut Ctx<'_>, e: &io::Error| {
+            input::failure(ctx, &[b"failed to create pipe: ", box_sys::strerror(e).as_bytes()])
+        };
+        if !self.ctx.procs.concurrent() {
+            let (reader, writer) = box_sys::preview1::spool().map_err(|e| failed(self.ctx, &e))?;
+            return Ok(Piece::Spool(reader, BufWriter::new(writer)));
+        }
+        let (reader, writer) = self.ctx.procs.pipe().map_err(|e| failed(self.ctx, &e))?;
+        let child = self.run(command, name, reader)?;
+        Ok(Piece::Pipe(Some(BufWriter::with_capacity(64 * 1024, writer)), child))
+    }
+
+    /// Runs the command, which reads `stdin`.
+    fn run(&mut self, command: &[u8], name: &[u8], stdin: File) -> Result<Child, Exit> {
+        let shell = self.ctx.env.get(b"SHELL").unwrap_or(b"/bin/sh").to_vec();
+        let mut shell = Command::new(vec![shell, b"-c".to_vec(), command.to_vec()]);
+        let mut env = self.ctx.env.clone();
+        env.set(b"FILE", name);
+        shell.env = Some(env);
+        shell.stdin = Stream::File(Rc::new(stdin));
+        shell.start(self.ctx).map_err(|e| {
+            let text = [b"failed to run command: \"", &shell.argv[0][..], b" -c\": "].concat();
+            input::failure(self.ctx, &[&text, e.message.as_bytes()])
+        })
+    }
+
+    /// Writes to the open piece; a command need not read all.
+    pub(super) fn write(&mut self, data: &[u8]) -> Result<(), Exit> {
+        let Some((name, piece)) = &mut self.open else { return Ok(()) };
+        let written = match piece {
+            Piece::File(file) => file.write_all(data),
+            Piece::Spool(_, spool) => spool.write_all(data),
+            Piece::Pipe(None, _) => Ok(()),
+            Piece::Pipe(pipe, _) => {
+                let written = pipe.as_mut().map_or(Ok(()), |pipe| pipe.write_all(data));
+                if written.as_ref().is_err_and(|e| e.kind() == ErrorKind::BrokenPipe) {
+                    give_up(pipe);
+                    return Ok(());
+                }
+                written
+            }
+        };
+        written.map_err(|e| input::file_error(self.ctx, name, &e))
+    }
+
+    /// Ends the open piece.
+    pub(super) fn close(&mut self) -> Result<(), Exit> {
+        let Some((name, piece)) = self.open.take() else { return Ok(()) };
+        let (flushed, child) = match piece {
+            Piece::File(mut file) => (file.flush(), None),
+            Piece::Pipe(None, child) => (Ok(()), Some(child)),
+            Piece::Pipe(Some(mut pipe), child) => {
+                let flushed = match pipe.flush() {
+                    Err(e) if e.kind() == ErrorKind::BrokenPipe => {
+                        give_up(&mut Some(pipe));
+                        Ok(())
+                    }
+                    flushed => flushed,
+                };
+                (flushed, Some(child))
+            }
+            Piece::Spool(reader, mut spool) => {
+                let flushed = spool.flush();
+                drop(spool);
+                let command = self.filter.clone().unwrap_or_default();
+                (flushed, Some(self.run(&command, &name, reader)?))
+            }
+        };
+        flushed.map_err(|e| input::file_error(self.ctx, &name, &e))?;
+        let Some(child) = child else { return Ok(()) };
+        let status = child.wait(self.ctx).map_err(|e| input::file_error(self.ctx, &name, &e))?;
+        let (status, how) = match status {
+            // One that has read enough may end by SIGPIPE, which tools here report as 141.
+            WaitStatus::Exited(0 | 141) | WaitStatus::Signaled(13) => return Ok(()),
+            WaitStatus::Exited(code) => (code, format!("exit {code}")),
+            WaitStatus::Signaled(number) => {
+                let name = signal::name(number).unwrap_or_else(|| number.to_string());
+                (number.wrapping_add(128), format!("signal {name}"))
+            }
+        };
+        let command = self.filter.clone().unwrap_or_default();
+        let shown = quote::colon(&name);
+        let parts: [&[u8]; 6] =
+            [b"with FILE=", &shown, b", ", how.as_bytes(), b" from command: ", &command];
+        self.ctx.error_bytes(&parts);
+        Err(Exit(status))
+    }
+}
+
+/// Closes a pipe whose reader has gone, and forgets what it has not taken.
+fn give_up(pipe: &mut Option<BufWriter<File>>) {
+    if let Some(pipe) = pipe.take() {
+        let _ = pipe.into_parts();
+    }
+}
