@@ -8,9 +8,11 @@
 //! | file | what |
 //! |---|---|
 //! | `uutils/arguments` | command lines, from GNU's rules to clap's |
+//! | `uutils/numbers` | bounds of numbers |
 //! | `uutils/refusal` | what clap refuses, in GNU's words |
 
 mod arguments;
+mod numbers;
 mod refusal;
 
 use std::ffi::OsString;

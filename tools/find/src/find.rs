@@ -33,7 +33,7 @@ mod walk;
 
 use box_applet::{Ctx, Ended, Exit};
 
-use expr::Settings;
+use expr::{Question, Settings};
 
 const HELP: &str = "\
 Usage: find [-H] [-L] [-P] [-Olevel] [-D debugopts] [path...] [expression]
@@ -85,12 +85,6 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
                 rest = tail;
                 break;
             }
-            [option, ..] if matches!(option.as_slice(), b"-help" | b"--help") => {
-                return Ok(ctx.print(HELP));
-            }
-            [option, ..] if matches!(option.as_slice(), b"-version" | b"--version") => {
-                return Ok(ctx.print(&ctx.version()));
-            }
             _ => break,
         }
     }
@@ -99,8 +93,14 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let mut expr = match parse::parse(ctx, words, &mut settings) {
         Ok(expr) => expr,
         Err(message) => {
-            ctx.error_bytes(&[&message]);
-            return Ok(Exit::FAILURE);
+            return Ok(match settings.question {
+                Some(Question::Help) => ctx.print(HELP),
+                Some(Question::Version) => ctx.print(&ctx.version()),
+                None => {
+                    ctx.error_bytes(&[&message]);
+                    Exit::FAILURE
+                }
+            });
         }
     };
     let points = starting_points(ctx, points, &settings)?;

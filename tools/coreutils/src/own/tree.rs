@@ -4,6 +4,7 @@ mod draw;
 mod json;
 mod list;
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use box_applet::opts::{Opt, Parsed, Spec};
@@ -33,6 +34,7 @@ enum Flag {
     FullPath,
     Group,
     HumanSize,
+    ThousandSize,
     Ignore,
     IgnoreCase,
     Ignored,
@@ -84,7 +86,7 @@ const SPEC: Spec<Flag> = Spec::new(
             .takes("TYPE", "select sort: name,version,size,mtime,ctime,none"),
         Opt::long(Flag::Prune, "prune").says("prune empty directories from the output"),
         Opt::long(Flag::Charset, "charset").takes("X", "use charset X for drawing"),
-        Opt::long(Flag::Du, "du").says("(with -s) sizes of directories include contents"),
+        Opt::long(Flag::Du, "du").says("print sizes; those of directories include contents"),
         Opt::new(Flag::Output, 'o', "").takes("filename", "output to file instead of stdout"),
         Opt::new(Flag::QuestionMarks, 'q', "").says("print non-printable characters as '?'"),
         Opt::new(Flag::Literal, 'N', "").says("print non-printable characters as is"),
@@ -93,6 +95,7 @@ const SPEC: Spec<Flag> = Spec::new(
         Opt::new(Flag::Owner, 'u', "").says("displays file owner or UID number"),
         Opt::new(Flag::Group, 'g', "").says("displays file group owner or GID number"),
         Opt::new(Flag::Size, 's', "").says("print the size in bytes of each file"),
+        Opt::long(Flag::ThousandSize, "si").says("like -h, but in powers of 1000"),
         Opt::new(Flag::HumanSize, 'h', "").says("print the size in a more human readable way"),
         Opt::new(Flag::Date, 'D', "").says("print the date of last modification"),
         Opt::new(Flag::Classify, 'F', "")
@@ -120,6 +123,8 @@ struct Options {
     ignore: Vec<Pattern>,
     unicode: bool,
     zone: Zone,
+    /// Of each directory that is shown, its size with its contents (`--du`).
+    sums: HashMap<Vec<u8>, u64>,
 }
 
 /// What has been shown so far.
@@ -137,7 +142,10 @@ struct Open {
 }
 
 pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
-    let options = options(ctx, args)?;
+    let mut options = options(ctx, args)?;
+    if options.p.has(Flag::Du) {
+        options.sums = list::sums(ctx, &options);
+    }
     let (text, all_found) = match options.p.has(Flag::Json) {
         true => json::trees(ctx, &options),
         false => draw::trees(ctx, &options),
@@ -184,8 +192,45 @@ fn options(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Options, Exit> {
         unicode: charset.is_none_or(|c| c.to_ascii_lowercase().starts_with(b"utf"))
             && ctx.env.is_utf8(),
         zone: ctx.zone(),
+        sums: HashMap::new(),
         p,
     })
+}
+
+impl Options {
+    /// Whether sizes are shown.
+    fn shows_sizes(&self) -> bool {
+        let sizes = [Flag::Size, Flag::HumanSize, Flag::ThousandSize, Flag::Du];
+        sizes.iter().any(|flag| self.p.has(*flag))
+    }
+
+    /// The size of all roots with their contents, if that is asked for.
+    fn total(&self) -> Option<u64> {
+        let roots = self.p.operands.iter();
+        self.p.has(Flag::Du).then(|| roots.filter_map(|root| self.sums.get(root)).sum())
+    }
+
+    /// A size as it is shown, and the width that it is given.
+    fn size(&self, bytes: u64) -> String {
+        let base = match () {
+            () if self.p.has(Flag::ThousandSize) => 1000,
+            () if self.p.has(Flag::HumanSize) => 1024,
+            () => return format!("{bytes:>11}"),
+        };
+        // Rounded to the nearest, other than by `ls`.
+        let units = if base == 1000 { " kMGTPE" } else { " KMGTPE" };
+        let (mut size, mut power) = (bytes, usize::from(bytes >= base));
+        while size >= base * base {
+            size /= base;
+            power += 1;
+        }
+        let unit = units.chars().nth(power).unwrap_or('?');
+        match size as f64 / base as f64 {
+            _ if power == 0 => format!("{bytes:>4}"),
+            n if n >= 10.0 => format!("{n:>3.0}{unit}"),
+            n => format!("{n:>3.1}{unit}"),
+        }
+    }
 }
 
 impl Totals {

@@ -10,6 +10,7 @@ use box_applet::opts::{Arg, Form, UsageError, Words, parse_words};
 use box_sys::path::{os_into_bytes, os_string};
 use clap::{ArgAction, Command};
 
+use super::numbers;
 use super::refusal::{self, Refusal};
 
 /// Obsolete options: a number behind the dash.
@@ -118,6 +119,9 @@ pub(super) fn rewritten(
         Ok(words) => words,
     };
     check_operands(&command, &operands)?;
+    if util == "csplit" {
+        numbers::check_patterns(&operands)?;
+    }
 
     let mut line: Vec<OsString> = name.into_iter().collect();
     for (at, (row, value)) in options.iter().enumerate() {
@@ -133,9 +137,10 @@ pub(super) fn rewritten(
         }
         let mut word = meaning.written.clone().into_bytes();
         if digit.is_some() || value.is_some() {
+            let rest = value.iter().flatten().copied();
+            let value = digit.into_iter().chain(rest).collect();
             word.push(b'=');
-            word.extend(digit);
-            word.extend_from_slice(value.as_deref().unwrap_or_default());
+            word.extend(numbers::checked(util, &meaning.id, value)?);
         }
         line.push(os_string(word));
     }

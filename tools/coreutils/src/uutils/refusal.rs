@@ -4,6 +4,7 @@ use clap::error::{ContextKind, ContextValue, Error};
 
 /// What a tool calls the value of an option, where that is not the option's name.
 const NOUNS: &[(&str, &str, &str)] = &[
+    ("fmt", "--goal", "width"),
     ("join", "-a", "field number"),
     ("join", "-v", "field number"),
     ("nl", "--join-blank-lines", "line number of blank lines"),

@@ -115,8 +115,17 @@ pub fn split(nanos: i128) -> (i64, u32) {
     (seconds as i64, nanos.rem_euclid(SECOND) as u32)
 }
 
+/// What is answered when the expression asks for it, before anything is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    Help,
+    Version,
+}
+
 /// What holds for the whole run: options, and what tests share.
 pub struct Settings {
+    /// A question in place of a search.
+    pub question: Option<Question>,
     pub follow: Follow,
     pub depth_first: bool,
     pub max_depth: Option<u64>,
@@ -137,6 +146,7 @@ impl Settings {
     pub fn new(ctx: &Ctx<'_>) -> Settings {
         let (seconds, nanos) = clock::now();
         Settings {
+            question: None,
             follow: Follow::Never,
             depth_first: false,
             max_depth: None,

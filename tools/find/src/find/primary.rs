@@ -10,7 +10,7 @@ use box_text::time;
 
 use super::command::Exec;
 use super::entry::quoted;
-use super::expr::{Action, Cmp, Expr, Follow, Settings, Test, TimeOf};
+use super::expr::{Action, Cmp, Expr, Follow, Question, Settings, Test, TimeOf};
 use super::format::Format;
 use super::parse::{Message, Words};
 use super::sinks::SinkId;
@@ -79,6 +79,11 @@ impl<'p, 'c> Primaries<'p, 'c> {
         // GNU also takes two dashes.
         let name = name.strip_prefix(b"-").unwrap_or(name);
         self.last = word.to_vec();
+        if let b"help" | b"version" = name {
+            let is_help = name == b"help";
+            self.settings.question = Some(if is_help { Question::Help } else { Question::Version });
+            return Err(Message::new());
+        }
         if let Some(expr) = self.option(name, word, words)? {
             return Ok(expr);
         }

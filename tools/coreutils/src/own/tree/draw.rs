@@ -79,7 +79,13 @@ impl Drawing<'_> {
     fn report(&mut self) {
         let Totals { dirs, files } = self.totals;
         let noun = if dirs == 1 { "directory" } else { "directories" };
-        let mut line = format!("\n{dirs} {noun}");
+        let used = self.options.total().map(|total| {
+            let whole = [Flag::HumanSize, Flag::ThousandSize];
+            let unit =
+                if whole.iter().any(|flag| self.options.p.has(*flag)) { "" } else { " bytes" };
+            format!(" {}{unit} used in ", self.options.size(total))
+        });
+        let mut line = format!("\n{}{dirs} {noun}", used.unwrap_or_default());
         if !self.options.p.has(Flag::Directories) {
             let noun = if files == 1 { "file" } else { "files" };
             line.push_str(&format!(", {files} {noun}"));
@@ -90,7 +96,8 @@ impl Drawing<'_> {
 
     fn root(&mut self, ctx: &Ctx<'_>, root: &[u8], stat: &Stat) {
         let o = self.options;
-        let details = details(o, &self.names, stat);
+        let size = o.sums.get(root).copied().unwrap_or(stat.size);
+        let details = details(o, &self.names, &Stat { size, ..*stat });
         self.out.extend_from_slice(&details);
         self.out.extend_from_slice(&name_of(o, root));
         if o.p.has(Flag::Classify) && !root.ends_with(b"/") {
@@ -210,10 +217,8 @@ fn details(o: &Options, names: &Names, s: &Stat) -> Vec<u8> {
     if o.p.has(Flag::Group) {
         parts.push(format!("{:<8}", names.show_group(s.gid)));
     }
-    if o.p.has(Flag::HumanSize) {
-        parts.push(format!("{:>4}", box_text::number::human(s.size, 1024)));
-    } else if o.p.has(Flag::Size) {
-        parts.push(format!("{:>11}", s.size));
+    if o.shows_sizes() {
+        parts.push(o.size(s.size));
     }
     if o.p.has(Flag::Date) {
         let (t, n) = civil::split_nanos(s.mtime);

@@ -27,8 +27,9 @@ pub(super) fn trees(ctx: &Ctx<'_>, options: &Options) -> (Vec<u8>, bool) {
     }
     if !options.p.has(Flag::Noreport) {
         let Totals { dirs, files } = json.totals;
+        let size = options.total().map(|total| format!("\"size\":{total},")).unwrap_or_default();
         json.out.push_str(&format!(
-            "\n,\n  {{\"type\":\"report\",\"directories\":{dirs},\"files\":{files}}}\n"
+            "\n,\n  {{\"type\":\"report\",{size}\"directories\":{dirs},\"files\":{files}}}\n"
         ));
     }
     json.out.push_str("]\n");
@@ -44,7 +45,11 @@ struct Json<'o> {
 impl Json<'_> {
     fn root(&mut self, ctx: &Ctx<'_>, root: &[u8]) {
         let name = quote::json(root);
-        self.out.push_str(&format!("  {{\"type\":\"directory\",\"name\":{name},\"contents\":["));
+        let stat = directory(ctx, root).filter(|_| self.options.shows_sizes());
+        let own = self.options.sums.get(root).copied().or(stat.map(|stat| stat.size));
+        let size = own.map(|size| format!(",\"size\":{size}")).unwrap_or_default();
+        self.out
+            .push_str(&format!("  {{\"type\":\"directory\",\"name\":{name}{size},\"contents\":["));
         self.totals.dirs += 1;
         let entries = list(ctx, self.options, root).unwrap_or_default();
         // Closing brackets are owed by what is on the stack.
@@ -95,7 +100,7 @@ impl Json<'_> {
         if let Some((text, _)) = &item.target {
             self.out.push_str(&format!(",\"target\":{}", quote::json(text)));
         }
-        if p.has(Flag::Size) || p.has(Flag::HumanSize) {
+        if self.options.shows_sizes() {
             self.out.push_str(&format!(",\"size\":{}", item.stat.size));
         }
         self.totals.add(item);

@@ -1,10 +1,12 @@
 //! The entries of directories that are shown.
 
+use std::collections::HashMap;
+
 use box_applet::Ctx;
 use box_sys::path::names_in;
 use box_sys::{Kind, Stat, meta};
 
-use super::{Flag, Options};
+use super::{Flag, Open, Options};
 use crate::common::paths;
 use crate::own::sort::version;
 
@@ -34,7 +36,10 @@ pub(super) fn list(ctx: &Ctx<'_>, o: &Options, dir: &[u8]) -> std::io::Result<Ve
             continue;
         }
         let path = ctx.path(&paths::join(dir, &name));
-        let Ok(stat) = meta::stat(&path, false) else { continue };
+        let Ok(mut stat) = meta::stat(&path, false) else { continue };
+        if let Some(sum) = o.sums.get(&paths::join(dir, &name)) {
+            stat.size = *sum;
+        }
         let mut target = None;
         if stat.kind == Kind::Symlink {
             let text = std::fs::read_link(&path)
@@ -72,6 +77,39 @@ pub(super) fn list(ctx: &Ctx<'_>, o: &Options, dir: &[u8]) -> std::io::Result<Ve
         items.sort_by_key(|i| i.stat.kind == Kind::Dir || i.to_dir());
     }
     Ok(items)
+}
+
+/// The sizes of all directories that are shown, with what is shown in them.
+pub(super) fn sums(ctx: &Ctx<'_>, o: &Options) -> HashMap<Vec<u8>, u64> {
+    let mut sums = HashMap::new();
+    for root in &o.p.operands {
+        let Some(stat) = super::directory(ctx, root) else { continue };
+        let entries = list(ctx, o, root).unwrap_or_default();
+        let mut stack = vec![(Open { path: root.clone(), entries, next: 0 }, stat.size)];
+        while let Some((top, sum)) = stack.last_mut() {
+            let Some(item) = top.entries.get(top.next) else {
+                let (path, sum) = (std::mem::take(&mut top.path), *sum);
+                stack.pop();
+                if let Some((_, above)) = stack.last_mut() {
+                    *above += sum;
+                }
+                sums.insert(path, sum);
+                continue;
+            };
+            top.next += 1;
+            let (is_dir, size) = (item.stat.kind == Kind::Dir, item.stat.size);
+            if is_dir {
+                let path = paths::join(&top.path, &item.name);
+                let is_entered = stack.len() < o.level;
+                let entries = if is_entered { list(ctx, o, &path) } else { Ok(Vec::new()) };
+                let entries = entries.unwrap_or_default();
+                stack.push((Open { path, entries, next: 0 }, size));
+            } else {
+                *sum += size;
+            }
+        }
+    }
+    sums
 }
 
 fn sort(o: &Options, items: &mut [Item]) {
