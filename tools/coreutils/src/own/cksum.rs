@@ -41,6 +41,9 @@ const TABLE: [u32; 256] = {
     table
 };
 
+/// The status that a shell reports for SIGPIPE.
+const CLOSED_PIPE: i32 = 141;
+
 /// Prints a line for each file, for standard input without a name if there is none; the exit status.
 pub(crate) fn run(files: &[OsString]) -> i32 {
     let mut status = 0;
@@ -55,8 +58,15 @@ pub(crate) fn run(files: &[OsString]) -> i32 {
             Ok((crc, size)) => {
                 let name = if files.is_empty() { Vec::new() } else { [b" ", name].concat() };
                 let line = [format!("{crc} {size}").as_bytes(), &name, b"\n"].concat();
-                // Whoever flushes it tells of a failure.
-                let _ = io::stdout().write_all(&line);
+                match io::stdout().write_all(&line) {
+                    Ok(()) => {}
+                    Err(e) if e.kind() == io::ErrorKind::BrokenPipe => return CLOSED_PIPE,
+                    Err(e) => {
+                        let why = box_sys::strerror(&e);
+                        let _ = writeln!(io::stderr(), "cksum: write error: {why}");
+                        return 1;
+                    }
+                }
             }
             Err(e) => {
                 let why = box_sys::strerror(&e);

@@ -147,6 +147,11 @@ impl Runner {
                 ctx.error(format_args!("{name}: exited with status 255; aborting"));
                 Err(124)
             }
+            // A tool here may end by SIGPIPE with the status that a shell reports for it.
+            Ok(WaitStatus::Exited(141)) => {
+                ctx.error(format_args!("{name}: terminated by signal 13"));
+                Err(125)
+            }
             Ok(WaitStatus::Exited(_)) => {
                 self.status = 123;
                 Ok(())

@@ -438,7 +438,7 @@ impl Machine {
             Some(i) => text.len() - i - 1,
             None => self.column + text.len(),
         };
-        ctx.stdout.write_all(text).map_err(|e| box_sys::strerror(&e))
+        ctx.stdout.write_all(text).map_err(|e| write_failure(&e))
     }
 
     fn newline(&mut self, ctx: &mut Ctx<'_>) -> Outcome<()> {
@@ -460,7 +460,7 @@ impl Machine {
             out.push(b);
             self.column += 1;
         }
-        ctx.stdout.write_all(&out).map_err(|e| box_sys::strerror(&e))
+        ctx.stdout.write_all(&out).map_err(|e| write_failure(&e))
     }
 }
 
@@ -493,4 +493,12 @@ fn escapes(text: &[u8]) -> Vec<u8> {
         }
     }
     out
+}
+
+/// The message about a failed write; none where nobody reads any more, which ends the program in silence.
+fn write_failure(e: &std::io::Error) -> String {
+    match e.kind() {
+        std::io::ErrorKind::BrokenPipe => String::new(),
+        _ => box_sys::strerror(e),
+    }
 }

@@ -84,6 +84,9 @@ fn one_by_one(ctx: &mut Ctx<'_>, job: &mut Job<'_>, files: &[Vec<u8>]) -> Exit {
             }
         };
         if let Err(e) = result {
+            if e.kind() == io::ErrorKind::BrokenPipe {
+                return Exit::SIGPIPE;
+            }
             if ctx.stdout.flush().is_err() {
                 return Exit::FAILURE;
             }

@@ -169,8 +169,7 @@ impl<'c, 'a> Outputs<'c, 'a> {
         let Some(child) = child else { return Ok(()) };
         let status = child.wait(self.ctx).map_err(|e| input::file_error(self.ctx, &name, &e))?;
         let (status, how) = match status {
-            // One that has read enough may end by SIGPIPE, which tools here report as 141.
-            WaitStatus::Exited(0 | 141) | WaitStatus::Signaled(13) => return Ok(()),
+            WaitStatus::Exited(0) | WaitStatus::Signaled(13) => return Ok(()),
             WaitStatus::Exited(code) => (code, format!("exit {code}")),
             WaitStatus::Signaled(number) => {
                 let name = signal::name(number).unwrap_or_else(|| number.to_string());
