@@ -2,7 +2,8 @@
 
     cases.py RUNNER IMAGE CASES.json DOOR [SAMPLE]
 
-DOOR is `session` (the command line's `session exec`), `mcp` or `http`. With SAMPLE that many cases are run, spread over
+DOOR is `session` (the command line's `session exec`), `mcp`, `http`, `python` (this Python has the package), `threads` (the
+same with sessions that are threads of the process) or `node` (the working folder has the package). With SAMPLE that many cases are run, spread over
 all. Each case has a session of its own, because what a script leaves in one is part of the next.
 """
 
@@ -146,7 +147,58 @@ class HttpDoor(ToolDoor):
         self.child.wait()
 
 
-DOORS = {"session": SessionDoor, "mcp": McpDoor, "http": HttpDoor}
+class PythonDoor(Door):
+    ISOLATION = "process"
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        import wasibox
+
+        self.wasibox = wasibox
+        self.engine = wasibox.Engine(image=self.image, isolation=self.ISOLATION)
+
+    def run(self, name, setup, script, stdin):
+        with self.wasibox.Session(engine=self.engine) as session:
+            session.exec(setup)
+            done = session.exec(script, cwd=WORK, stdin=stdin, timeout=SECONDS, max_output=MOST)
+        return done.exit_code, done.stdout, done.stderr
+
+
+class ThreadDoor(PythonDoor):
+    ISOLATION = "threads"
+
+
+class NodeDoor(Door):
+    """A process of Node that reads a request in a line of JSON and answers in one."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        command = ["node", os.path.join(os.path.dirname(__file__), "cases.cjs"), self.image]
+        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def run(self, name, setup, script, stdin):
+        options = {"cwd": WORK, "stdin": stdin, "timeout": SECONDS, "maxOutput": MOST}
+        request = {"setup": setup, "script": script, "options": options}
+        self.child.stdin.write(json.dumps(request).encode() + b"\n")
+        self.child.stdin.flush()
+        line = self.child.stdout.readline()
+        if not line:
+            raise RuntimeError("Node has ended")
+        return json.loads(line)
+
+    def close(self):
+        self.child.stdin.close()
+        self.child.wait()
+
+
+DOORS = {
+    "session": SessionDoor,
+    "mcp": McpDoor,
+    "http": HttpDoor,
+    "python": PythonDoor,
+    "threads": ThreadDoor,
+    "node": NodeDoor,
+}
 
 
 def setup_of(case):
@@ -174,7 +226,7 @@ def main():
                     found = door_of.run(f"c{number}", setup_of(case), case["script"], case["stdin"])
                 except (OSError, RuntimeError) as error:
                     found = (None, "", str(error))
-                if found[:2] == (case["status"], case["stdout"]):
+                if tuple(found[:2]) == (case["status"], case["stdout"]):
                     continue
                 wrong += 1
                 print(f"{door}: {case['file']}: {case['name']}\n--- script\n{case['script']}")

@@ -1,13 +1,83 @@
-//! `cargo xtask web --cases`: what needs no folder of the host's, in Node or in a page: the harness's cases, and the tasks of several
-//! steps.
+//! `cargo xtask cases`: the harness's cases and the tasks of several steps through the doors that users have, each script in a
+//! session of its own; and lists of them for Node and pages (`cargo xtask web --cases`).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::env;
+use crate::{env, sdk};
+
+/// The doors that `tests/doors/cases.py` knows. Pages have a task of their own.
+const DOORS: &[&str] = &["session", "mcp", "http", "python", "threads", "node"];
+/// How many cases stand for all in the test command; a door takes them in 5 to 15 seconds.
+const SAMPLE: usize = 60;
+
+/// `cargo xtask cases [DOOR...] [--sample N] [--only TEXT]`; all doors if none is named.
+pub fn run(args: &[String]) -> Result<ExitCode> {
+    let mut doors = Vec::new();
+    let (mut sample, mut only) = (None, None);
+    let mut words = args.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        match (word, DOORS.iter().find(|door| **door == word)) {
+            (_, Some(door)) => doors.push(*door),
+            ("--sample", _) => sample = words.next().and_then(|n| n.parse().ok()),
+            ("--only", _) => only = words.next(),
+            _ => return Ok(usage()),
+        }
+    }
+    if args.iter().any(|a| a == "--sample") != sample.is_some()
+        || args.iter().any(|a| a == "--only") != only.is_some()
+    {
+        return Ok(usage());
+    }
+    let doors = if doors.is_empty() { DOORS.to_vec() } else { doors };
+    through_doors(&doors, sample, only.unwrap_or_default())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn usage() -> ExitCode {
+    eprintln!(
+        "usage: cargo xtask cases [{}]... [--sample N] [--only TEXT]\nIn a page: cargo xtask web --cases --browser chromium",
+        DOORS.join("|")
+    );
+    ExitCode::from(2)
+}
+
+/// A sample of all cases through all doors; the packages must be installed (`sdk::test`).
+pub fn sample() -> Result<()> {
+    through_doors(DOORS, Some(SAMPLE), "")
+}
+
+fn through_doors(doors: &[&str], sample: Option<usize>, only: &str) -> Result<()> {
+    let mut list = all()?;
+    list.retain(|case| case.file.contains(only) || case.name.contains(only));
+    ensure!(!list.is_empty(), "no case has {only:?} in its file's name or its own");
+    let json = env::cache()?.join("door-cases.json");
+    env::write(&json, &serde_json::to_vec(&list)?)?;
+    let dist = env::dist();
+    let mut failed = Vec::new();
+    for door in doors {
+        let python = match *door {
+            "python" | "threads" => sdk::python()?,
+            _ => PathBuf::from("python3"),
+        };
+        let mut cases = Command::new(python);
+        cases.arg(env::root().join("tests/doors/cases.py"));
+        cases.args([&dist.join("runner"), &dist.join("image.webc"), &json]).arg(door);
+        cases.args(sample.map(|n| n.to_string()));
+        if *door == "node" {
+            cases.current_dir(sdk::node::installed()?);
+        }
+        if !cases.status().context("python3")?.success() {
+            failed.push(*door);
+        }
+    }
+    ensure!(failed.is_empty(), "cases differ through {}", failed.join(", "));
+    Ok(())
+}
 
 /// They need more stack than browsers give a worker. The shell says so, at another level than bash (docs/deviations.md).
 const DEEP: &[&str] = &[
@@ -16,12 +86,12 @@ const DEEP: &[&str] = &[
 ];
 
 /// A file with the list of what Node runs: all that the image must pass.
-pub(super) fn for_node() -> Result<PathBuf> {
+pub fn for_node() -> Result<PathBuf> {
     written("web-cases.json", &[])
 }
 
 /// The same for a page of a browser.
-pub(super) fn for_pages() -> Result<PathBuf> {
+pub fn for_pages() -> Result<PathBuf> {
     written("web-cases-pages.json", DEEP)
 }
 
@@ -55,12 +125,17 @@ fn every_target() -> Vec<String> {
 
 /// All but those of some names, as a file of JSON.
 fn written(name: &str, but: &[&str]) -> Result<PathBuf> {
-    let mut list = harness()?;
-    list.extend(tasks()?);
+    let mut list = all()?;
     list.retain(|case| !but.contains(&case.name.as_str()));
     let json = env::cache()?.join(name);
     env::write(&json, &serde_json::to_vec(&list)?)?;
     Ok(json)
+}
+
+fn all() -> Result<Vec<Case>> {
+    let mut list = harness()?;
+    list.extend(tasks()?);
+    Ok(list)
 }
 
 fn harness() -> Result<Vec<Case>> {

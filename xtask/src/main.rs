@@ -3,6 +3,7 @@
 
 mod bench;
 mod book;
+mod cases;
 mod conformance;
 mod deny;
 mod dist;
@@ -52,6 +53,12 @@ const TASKS: &[(&str, &str, &str)] = &[
         "[--all | [--cases] [--browser chromium|firefox|KIND=PROGRAM [--reload ROUNDS]] | --page]",
         "build the package for pages and Node, and run its tests in Node, or in a page of that browser; --cases: those of \
          tests/cases; --page: the playground; --all: all of these, each within its time; dist/ must be there",
+    ),
+    (
+        "cases",
+        "[session|mcp|http|python|threads|node]... [--sample N] [--only TEXT]",
+        "run the cases of shell and tools in sessions by the command line, the servers and the packages (cargo xtask sdk \
+         installs them); in a page: web --cases --browser",
     ),
     ("run", "[--] CMD [ARG...]", "run a command in dist/image.webc"),
     ("test", "[--fast]", "all checks and tests; --fast leaves out lints and host crates"),
@@ -129,6 +136,7 @@ fn main() -> ExitCode {
         "dist" => dist::run(&rest),
         "run" => dist::exec(&rest),
         "book" => book::run(&rest),
+        "cases" => cases::run(&rest),
         "sdk" => sdk::run(&rest),
         "web" => web::run(&rest),
         "test" => test::run(&rest),

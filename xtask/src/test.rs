@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, ensure};
 
 use crate::progress::Steps;
-use crate::{deny, dist, env, escape, fuzz, platforms, sdk, tidy, web};
+use crate::{cases, deny, dist, env, escape, fuzz, platforms, sdk, tidy, web};
 
 /// Crates that pull in Wasmer: built in the cache folder, in the profile of `dist`, so that
 /// Wasmer is compiled once.
@@ -35,7 +35,7 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     };
-    let mut steps = Steps::new(if fast { 3 } else { 14 });
+    let mut steps = Steps::new(if fast { 3 } else { 15 });
     if !fast {
         steps.begin("format");
         env::run(env::cargo().args(["fmt", "--all", "--check"]))?;
@@ -87,6 +87,9 @@ pub fn run(args: &[String]) -> Result<ExitCode> {
         steps.begin("the package for Python");
         sdk::build()?;
         sdk::test()?;
+        steps.end("ok");
+        steps.begin("a sample of cases through each door");
+        cases::sample()?;
         steps.end("ok");
         steps.begin("the package for pages, in Node");
         web::build()?;

@@ -2,7 +2,6 @@
 //!
 //! The image is there in parts, made of `dist/image.webc` (`web/image.rs`).
 
-mod cases;
 mod guest;
 mod image;
 pub mod page;

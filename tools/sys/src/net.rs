@@ -5,7 +5,7 @@
 //! every call fails with ENOSYS.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
@@ -27,15 +27,38 @@ pub enum Wait {
     Write,
 }
 
-/// The addresses of a name, as far as they are known without asking anybody: numbers, `localhost` and what
-/// ends so (RFC 6761, 6.3).
+/// The file of names that this machine knows without asking a server (hosts(5)).
+const HOSTS: &str = "/etc/hosts";
+/// So much of it is read, because a guest may write any file there.
+const MAX_HOSTS: u64 = 1 << 20;
+
+/// Returns the addresses of a name that are known without asking a server: numbers, `localhost` and what ends so
+/// (RFC 6761, 6.3), and names in `/etc/hosts`.
 pub fn resolve(name: &str) -> Option<Vec<IpAddr>> {
     let bare = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     if bare == "localhost" || bare.ends_with(".localhost") {
         return Some(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
     }
     let name = name.strip_prefix('[').and_then(|n| n.strip_suffix(']')).unwrap_or(name);
-    name.parse().ok().map(|ip| vec![ip])
+    if let Ok(ip) = name.parse() {
+        return Some(vec![ip]);
+    }
+    let mut hosts = Vec::new();
+    File::open(HOSTS).ok()?.take(MAX_HOSTS).read_to_end(&mut hosts).ok()?;
+    let addresses = find_addresses(&String::from_utf8_lossy(&hosts), &bare);
+    (!addresses.is_empty()).then_some(addresses)
+}
+
+/// Returns the addresses of a name, in lower case, in the text of a file of hosts: each line has an address and its names,
+/// and `#` begins a comment.
+fn find_addresses(hosts: &str, name: &str) -> Vec<IpAddr> {
+    let lines = hosts.lines().map(|line| line.split('#').next().unwrap_or_default());
+    let address_of = |line: &str| {
+        let mut words = line.split_ascii_whitespace();
+        let address = words.next()?.parse().ok()?;
+        words.any(|word| word.eq_ignore_ascii_case(name)).then_some(address)
+    };
+    lines.filter_map(address_of).collect()
 }
 
 /// Connects to an address; ETIMEDOUT if that takes longer than `patience`.
@@ -180,5 +203,18 @@ mod tests {
         assert_eq!(resolve("[::1]"), Some(vec![Ipv6Addr::LOCALHOST.into()]));
         assert_eq!(resolve("10.1.2.3"), Some(vec![Ipv4Addr::new(10, 1, 2, 3).into()]));
         assert_eq!((resolve("example.org"), resolve("notlocalhost")), (None, None));
+    }
+
+    #[test]
+    fn names_of_the_hosts_file_are_known() {
+        let hosts =
+            "# 127.0.0.9 db\n127.0.0.2\tdb Db.Local # cache\n::1 db\n\n1.2 bad\n10.0.0.1 api";
+        let find = |name| find_addresses(hosts, name);
+        assert_eq!(find("db"), [IpAddr::from([127, 0, 0, 2]), Ipv6Addr::LOCALHOST.into()]);
+        assert_eq!(find("db.local"), [IpAddr::from([127, 0, 0, 2])]);
+        assert_eq!(find("api"), [IpAddr::from([10, 0, 0, 1])]);
+        for other in ["cache", "bad", "127.0.0.2", "", "d"] {
+            assert_eq!(find(other), [] as [IpAddr; 0], "{other}");
+        }
     }
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::{cases, page};
+use super::page;
 use crate::progress::Steps;
-use crate::{env, sdk, test};
+use crate::{cases, env, sdk, test};
 
 /// Where Debian has its browsers.
 pub const CHROMIUM: &str = "/usr/bin/chromium";
