@@ -40,7 +40,7 @@ pub const APPLETS: &[Applet] = &[
     Applet::new("env", own::env::run, "run a command in a changed environment"),
     Applet::new("envsubst", own::envsubst::run, "substitute environment variables in text"),
     uutils::EXPAND,
-    uutils::EXPR,
+    Applet::quick("expr", own::expr::run, "evaluate an expression"),
     uutils::FACTOR,
     Applet::quick("false", own::truth::run_false, "do nothing, unsuccessfully"),
     Applet::new("file", own::file::run, "tell what kind of data files hold"),

@@ -73,20 +73,15 @@ fn adapt(
         return 1;
     }
     box_sys::ignore_empty_locale_variables();
-    // Its operands are its language.
-    let mut argv = if util == "expr" {
-        argv
-    } else {
-        match arguments::rewritten(util, command(), argv) {
-            Ok(argv) => argv,
-            Err(Refusal::Value(why)) => {
-                eprintln!("{util}: {why}");
-                return 1;
-            }
-            Err(Refusal::Usage(why)) => {
-                eprintln!("{util}: {why}\nTry '{util} --help' for more information.");
-                return 1;
-            }
+    let mut argv = match arguments::rewritten(util, command(), argv) {
+        Ok(argv) => argv,
+        Err(Refusal::Value(why)) => {
+            eprintln!("{util}: {why}");
+            return 1;
+        }
+        Err(Refusal::Usage(why)) => {
+            eprintln!("{util}: {why}\nTry '{util} --help' for more information.");
+            return 1;
         }
     };
     let at = argv.len().min(1);
@@ -151,7 +146,6 @@ adapters! {
     CSPLIT uu_csplit "csplit" "csplit" "split a file at context lines";
     DIRCOLORS uu_dircolors "dircolors" "dircolors" "print commands that set LS_COLORS";
     EXPAND uu_expand "expand" "expand" "convert tabs to spaces";
-    EXPR uu_expr "expr" "expr" "evaluate an expression";
     FACTOR uu_factor "factor" "factor" "print prime factors";
     FMT uu_fmt "fmt" "fmt" "reformat paragraphs";
     FOLD uu_fold "fold" "fold" "wrap lines to a width";

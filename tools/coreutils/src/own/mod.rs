@@ -18,6 +18,7 @@ pub(crate) mod du;
 pub(crate) mod echo;
 pub(crate) mod env;
 pub(crate) mod envsubst;
+pub(crate) mod expr;
 pub(crate) mod file;
 pub(crate) mod flock;
 pub(crate) mod free;

@@ -140,8 +140,12 @@ fn resolve(body: &[u8]) -> Vec<u8> {
                 at += 1 + len;
                 continue;
             }
-            out.push(c);
-            if !bracket {
+            // Without digits these are their letters, in brackets without the backslash.
+            if !bracket || !matches!(rest[0], b'd' | b'o' | b'x') {
+                out.push(c);
+            }
+            // In brackets a backslash is itself, but two of them are read together: the `n` of `[\\n]` is a letter.
+            if !bracket || rest[0] == b'\\' {
                 out.push(rest[0]);
                 at += 1;
             }

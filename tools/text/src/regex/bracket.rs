@@ -56,10 +56,11 @@ pub(super) fn parse(lexer: &mut Lexer<'_>, options: &Options) -> Result<Node, Re
             let (Element::Char(a), Element::Char(b)) = (low, end) else {
                 return Err(RegexError::RangeEnd);
             };
-            if a > b {
+            if a <= b {
+                set.push(a, b);
+            } else if !lexer.rules.empty_ranges {
                 return Err(RegexError::RangeEnd);
             }
-            set.push(a, b);
             continue;
         }
         match low {
@@ -111,20 +112,19 @@ fn element(lexer: &mut Lexer<'_>, options: &Options) -> Result<Element, RegexErr
             let set = Set::named(name, options.utf8).ok_or(RegexError::ClassName)?;
             return Ok(Element::Class(set));
         }
-        [b'\\', c, ..] if lexer.rules.awk_escapes => {
+        [b'\\', c, ..] if lexer.rules.bracket_escapes => {
             lexer.at += 2;
-            let code = lexer.awk_escape(*c).map_or(u32::from(*c), u32::from);
-            return Ok(match *c {
-                b'w' | b's' => Element::Class(if *c == b'w' {
-                    Set::word(options.utf8)
-                } else {
-                    Set::space(options.utf8)
-                }),
-                _ => Element::Char(code),
-            });
+            if lexer.rules.awk_escapes
+                && let Some(byte) = lexer.awk_escape(*c)
+            {
+                return Ok(Element::Char(u32::from(byte)));
+            }
+            // No other letter is an operator in brackets: `[\w]` matches a `w`.
+            lexer.at -= 1;
         }
         _ => {}
     }
+    let rest = lexer.text.get(lexer.at..).unwrap_or_default();
     match decode(rest) {
         Some((code, width)) if options.utf8 => {
             lexer.at += width;

@@ -3,8 +3,10 @@
 /// The dialect of a pattern. All have GNU's extensions (`\w \W \s \S \b \B \< \> \` \'`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
-    /// `sed`, `expr`: POSIX basic with `\+ \? \|`.
+    /// `sed`: POSIX basic with `\+ \? \|`.
     Bre,
+    /// `expr`: as [`Syntax::Bre`] but `a**` is `a*`, and a range whose end comes before its start is empty.
+    Expr,
     /// `sed -E`: POSIX extended; a lone `)` is an error.
     Ere,
     /// `regcomp(3)` with `REG_EXTENDED`, as in bash's `[[ =~ ]]`: as [`Syntax::Ere`] but a lone
@@ -18,7 +20,7 @@ pub enum Syntax {
     /// awk as gawk reads it: extended, no back-references, `\y` for `\b`, the string escapes
     /// `\a \b \f \n \r \t \v \/ \" \ddd \xHH`, also in brackets.
     Awk,
-    /// `find -regextype posix-awk`: extended, no back-references.
+    /// `find -regextype posix-awk` and `gnu-awk`: extended, no back-references; a backslash in brackets escapes.
     PosixAwk,
     /// `find -regex`: `* + ?`, `\( \) \|`, no intervals and no character classes.
     Emacs,
@@ -128,6 +130,10 @@ pub(super) struct Rules {
     pub newline_alternates: bool,
     pub backrefs: bool,
     pub classes: bool,
+    /// `[z-a]` matches nothing; else it is an error.
+    pub empty_ranges: bool,
+    /// A backslash in brackets makes the next character itself; else it is itself.
+    pub bracket_escapes: bool,
     /// Escapes of awk strings and regular expressions.
     pub awk_escapes: bool,
 }
@@ -150,6 +156,8 @@ impl Syntax {
             newline_alternates: false,
             backrefs: true,
             classes: true,
+            empty_ranges: false,
+            bracket_escapes: false,
             awk_escapes: false,
         };
         let extended = Rules {
@@ -165,6 +173,7 @@ impl Syntax {
         };
         match self {
             Syntax::Bre => basic,
+            Syntax::Expr => Rules { double_op_error: false, empty_ranges: true, ..basic },
             Syntax::Grep => Rules { double_op_error: false, newline_alternates: true, ..basic },
             Syntax::MinimalBre => Rules { limited: true, ..basic },
             Syntax::Ere => extended,
@@ -176,12 +185,19 @@ impl Syntax {
                 newline_alternates: true,
                 ..extended
             },
-            Syntax::PosixAwk => Rules { backrefs: false, close_paren_literal: true, ..extended },
+            Syntax::PosixAwk => Rules {
+                backrefs: false,
+                close_paren_literal: true,
+                bracket_escapes: true,
+                empty_ranges: true,
+                ..extended
+            },
             Syntax::Awk => Rules {
                 leading_op_error: false,
                 leading_op_ignored: false,
                 bad_interval_literal: true,
                 backrefs: false,
+                bracket_escapes: true,
                 awk_escapes: true,
                 ..extended
             },
