@@ -40,6 +40,11 @@ pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
         let _ = ctx.stderr.write_all(b"cmp: Try 'cmp --help' for more information.\n");
         return Ok(Exit::USAGE);
     }
+    if parsed.has(Flag::Verbose) && parsed.has(Flag::Quiet) {
+        ctx.error("options -l and -s are incompatible");
+        let _ = ctx.stderr.write_all(b"cmp: Try 'cmp --help' for more information.\n");
+        return Ok(Exit::USAGE);
+    }
     if operands.len() == 1 {
         operands.push(b"-".to_vec());
     }

@@ -33,6 +33,7 @@ enum Flag {
     Normal,
     DryRun,
     Verbose,
+    Version,
     Posix,
     NoBackupIfMismatch,
 }
@@ -65,6 +66,7 @@ const SPEC: Spec<Flag> = Spec::new(
         Opt::new(Flag::Unified, 'u', "unified").says("interpret the patch as a unified diff"),
         Opt::new(Flag::Normal, 'n', "normal").says("interpret the patch as a normal diff"),
         Opt::long(Flag::DryRun, "dry-run").says("do not actually change any files"),
+        Opt::new(Flag::Version, 'v', "").says("like --version"),
         Opt::long(Flag::Verbose, "verbose").says("accepted and ignored"),
         Opt::long(Flag::Posix, "posix").says("accepted and ignored"),
         Opt::long(Flag::NoBackupIfMismatch, "no-backup-if-mismatch")
@@ -100,9 +102,32 @@ struct FilePatch {
     hunks: Vec<Hunk>,
 }
 
+/// What is wrong with a number of an option.
+fn number_fault(text: &[u8]) -> Option<&'static str> {
+    let n = box_text::number::strtoi(text, 10);
+    match n {
+        _ if n.len == 0 || n.len < text.len() => Some("not a number"),
+        _ if n.negative && n.magnitude > 0 => Some("negative"),
+        _ if n.overflow || i32::try_from(n.magnitude).is_err() => Some("too large"),
+        _ => None,
+    }
+}
+
 /// Runs `patch`.
 pub fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let parsed = SPEC.parse_or_exit(ctx, args, Exit::USAGE)?;
+    if parsed.has(Flag::Version) {
+        return Ok(ctx.print(&ctx.version()));
+    }
+    for (flag, noun) in [(Flag::Strip, "strip count"), (Flag::Fuzz, "fuzz factor")] {
+        for text in parsed.all(flag) {
+            if let Some(fault) = number_fault(text) {
+                let shown = String::from_utf8_lossy(text);
+                ctx.error(format_args!("**** {noun} {shown} is {fault}"));
+                return Ok(Exit::USAGE);
+            }
+        }
+    }
     if let Some(dir) = parsed.last(Flag::Directory) {
         let target = ctx.path(dir);
         if let Err(e) = std::fs::read_dir(&target) {

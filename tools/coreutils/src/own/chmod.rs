@@ -129,6 +129,7 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
     if p.operands.is_empty() {
         return Err(input::missing_operand(ctx, None));
     }
+    let report = p.last_of(&[Flag::Verbose, Flag::Changes]);
     Ok(Plan {
         mode,
         dashed: is_dashed,
@@ -136,8 +137,8 @@ fn plan(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Result<Plan, Exit> {
         preserve_root: p.last_of(&[Flag::NoPreserveRoot, Flag::PreserveRoot])
             == Some(Flag::PreserveRoot),
         quiet: p.has(Flag::Silent),
-        verbose: p.has(Flag::Verbose),
-        changes: p.has(Flag::Changes),
+        verbose: report == Some(Flag::Verbose),
+        changes: report == Some(Flag::Changes),
         files: p.operands,
     })
 }

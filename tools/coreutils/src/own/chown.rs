@@ -193,6 +193,7 @@ fn plan(
         (Flag::LinksNever, Links::Never),
     ]);
     let roots = [(Flag::NoPreserveRoot, false), (Flag::PreserveRoot, true)];
+    let report = p.last_of(&[Flag::Verbose, Flag::Changes]);
     Ok(Plan {
         ids,
         from,
@@ -202,8 +203,8 @@ fn plan(
         no_dereference: p.has(Flag::NoDereference),
         preserve_root: p.choice(&roots).unwrap_or(false),
         quiet: p.has(Flag::Silent),
-        verbose: p.has(Flag::Verbose),
-        changes: p.has(Flag::Changes),
+        verbose: report == Some(Flag::Verbose),
+        changes: report == Some(Flag::Changes),
         files: p.operands,
     })
 }

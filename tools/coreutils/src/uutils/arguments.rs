@@ -135,6 +135,10 @@ pub(super) fn rewritten(
         if meaning.written.is_empty() || !meaning.is_repeatable && !is_last {
             continue;
         }
+        // Of its two algorithms the one that is asked for last counts; the library prefers one.
+        if util == "sum" && options[at + 1..].iter().any(|(later, _)| !same(*row, *later)) {
+            continue;
+        }
         let mut word = meaning.written.clone().into_bytes();
         if digit.is_some() || value.is_some() {
             let rest = value.iter().flatten().copied();
@@ -266,6 +270,7 @@ mod tests {
         check("t", &["f", "--from", "-t="], Ok(&["--from", "-t==", "--", "f"]));
         check("fold", &["-b16", "f"], Ok(&["--bytes", "--width=16", "--", "f"]));
         check("t", &["--", "-w"], Ok(&["--", "-w"]));
+        check("sum", &["-b", "-t1"], Ok(&["-t=1", "--"]));
     }
 
     #[test]
