@@ -172,3 +172,7 @@ for (const make of [() => z.createZstdCompress({ params: { [z.constants.ZSTD_c_s
     pack.end('second'); for await (const part of unpack) seen.push(String(part)); console.log(seen.join(''));
   }
 })();
+//# the empty path names nothing
+const fs = require('fs');
+for (const f of [() => fs.readdirSync(''), () => fs.readFileSync(''), () => fs.statSync(''), () => fs.lstatSync(''), () => fs.accessSync(''), () => fs.mkdirSync(''), () => fs.rmdirSync(''), () => fs.unlinkSync(''), () => fs.renameSync('', 'x'), () => fs.copyFileSync('', 'x'), () => fs.chmodSync('', 0o700), () => fs.utimesSync('', 1, 1), () => fs.readlinkSync(''), () => fs.symlinkSync('x', ''), () => fs.writeFileSync('', 'x')]) { try { f(); console.log('ok'); } catch (e) { console.log(e.code, e.syscall, e.message); } }
+console.log(fs.existsSync(''), fs.realpathSync('') === process.cwd());

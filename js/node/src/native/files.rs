@@ -52,6 +52,14 @@ fn or_fail<T>(ctx: &Ctx<'_>, result: io::Result<T>) -> Result<T> {
     result.map_err(|e| fail(ctx, &e))
 }
 
+/// Returns the path that a text names. The empty one names none (POSIX XBD 4.13), but libc would take it for `.`.
+fn named(path: &Text) -> io::Result<&Path> {
+    match path.0.is_empty() {
+        true => Err(io::ErrorKind::NotFound.into()),
+        false => Ok(Path::new(&path.0)),
+    }
+}
+
 /// `open(2)` with Linux's flags.
 fn open(ctx: Ctx<'_>, path: Text, flags: i32, mode: u32) -> Result<i32> {
     const WRITE: i32 = 1;
@@ -61,7 +69,7 @@ fn open(ctx: Ctx<'_>, path: Text, flags: i32, mode: u32) -> Result<i32> {
     const TRUNCATE: i32 = 0o1000;
     const APPEND: i32 = 0o2000;
     const DIRECTORY: i32 = 0o200_000;
-    let path = Path::new(&path.0);
+    let path = or_fail(&ctx, named(&path))?;
     let access = flags & 3;
     let has = |flag| flags & flag != 0;
     let mut options = OpenOptions::new();
@@ -167,12 +175,12 @@ fn numbers(s: &Stat) -> Vec<f64> {
 }
 
 fn stat(ctx: Ctx<'_>, path: Text, follow: bool) -> Result<Vec<f64>> {
-    or_fail(&ctx, meta::stat(Path::new(&path.0), follow)).map(|s| numbers(&s))
+    or_fail(&ctx, named(&path).and_then(|path| meta::stat(path, follow))).map(|s| numbers(&s))
 }
 
 /// Like `stat`, without an error: nothing if there is no such file.
 fn try_stat(path: Text, follow: bool) -> Option<Vec<f64>> {
-    meta::stat(Path::new(&path.0), follow).ok().map(|s| numbers(&s))
+    named(&path).and_then(|path| meta::stat(path, follow)).ok().map(|s| numbers(&s))
 }
 
 fn fstat(ctx: Ctx<'_>, fd: i32) -> Result<Vec<f64>> {
@@ -184,7 +192,7 @@ fn fstat(ctx: Ctx<'_>, fd: i32) -> Result<Vec<f64>> {
 /// shall be equal.
 fn readdir<'js>(ctx: Ctx<'js>, path: Text) -> Result<Array<'js>> {
     let mut entries = Vec::new();
-    for entry in or_fail(&ctx, fs::read_dir(Path::new(&path.0)))? {
+    for entry in or_fail(&ctx, named(&path).and_then(fs::read_dir))? {
         let entry = or_fail(&ctx, entry)?;
         let kind = match entry.file_type() {
             Ok(t) if t.is_file() => 1,
@@ -204,7 +212,7 @@ fn readdir<'js>(ctx: Ctx<'js>, path: Text) -> Result<Array<'js>> {
 }
 
 fn mkdir(ctx: Ctx<'_>, path: Text, mode: u32) -> Result<()> {
-    let path = Path::new(&path.0);
+    let path = or_fail(&ctx, named(&path))?;
     or_fail(&ctx, fs::create_dir(path))?;
     let mode = (mode & 0o7777) as u16;
     if mode == 0o777 {
@@ -214,44 +222,44 @@ fn mkdir(ctx: Ctx<'_>, path: Text, mode: u32) -> Result<()> {
 }
 
 fn rmdir(ctx: Ctx<'_>, path: Text) -> Result<()> {
-    or_fail(&ctx, fs::remove_dir(Path::new(&path.0)))
+    or_fail(&ctx, named(&path).and_then(fs::remove_dir))
 }
 
 fn unlink(ctx: Ctx<'_>, path: Text) -> Result<()> {
-    or_fail(&ctx, fs::remove_file(Path::new(&path.0)))
+    or_fail(&ctx, named(&path).and_then(fs::remove_file))
 }
 
 fn rename(ctx: Ctx<'_>, from: Text, to: Text) -> Result<()> {
-    or_fail(&ctx, fs::rename(Path::new(&from.0), Path::new(&to.0)))
+    or_fail(&ctx, named(&from).and_then(|from| fs::rename(from, named(&to)?)))
 }
 
 fn link(ctx: Ctx<'_>, from: Text, to: Text) -> Result<()> {
-    or_fail(&ctx, fs::hard_link(Path::new(&from.0), Path::new(&to.0)))
+    or_fail(&ctx, named(&from).and_then(|from| fs::hard_link(from, named(&to)?)))
 }
 
 fn symlink(ctx: Ctx<'_>, target: Text, path: Text) -> Result<()> {
-    or_fail(&ctx, meta::symlink(target.0.as_bytes(), Path::new(&path.0)))
+    or_fail(&ctx, named(&path).and_then(|path| meta::symlink(target.0.as_bytes(), path)))
 }
 
 fn readlink(ctx: Ctx<'_>, path: Text) -> Result<String> {
-    let target = or_fail(&ctx, fs::read_link(Path::new(&path.0)))?;
+    let target = or_fail(&ctx, named(&path).and_then(fs::read_link))?;
     Ok(target.to_string_lossy().into_owned())
 }
 
 fn chmod(ctx: Ctx<'_>, path: Text, mode: u32) -> Result<()> {
-    or_fail(&ctx, meta::chmod(Path::new(&path.0), (mode & 0o7777) as u16))
+    or_fail(&ctx, named(&path).and_then(|path| meta::chmod(path, (mode & 0o7777) as u16)))
 }
 
 /// A negative id leaves it as it is.
 fn chown(ctx: Ctx<'_>, path: Text, uid: i64, gid: i64, follow: bool) -> Result<()> {
     let id = |n: i64| u32::try_from(n).ok();
-    or_fail(&ctx, meta::chown(Path::new(&path.0), id(uid), id(gid), follow))
+    or_fail(&ctx, named(&path).and_then(|path| meta::chown(path, id(uid), id(gid), follow)))
 }
 
 /// Times in seconds.
 fn utimes(ctx: Ctx<'_>, path: Text, atime: f64, mtime: f64, follow: bool) -> Result<()> {
     let ns = |s: f64| Some((s * 1e9).round() as u64);
-    or_fail(&ctx, meta::set_times(Path::new(&path.0), ns(atime), ns(mtime), follow))
+    or_fail(&ctx, named(&path).and_then(|path| meta::set_times(path, ns(atime), ns(mtime), follow)))
 }
 
 /// Times in seconds.
@@ -271,17 +279,17 @@ fn fsync(ctx: Ctx<'_>, fd: i32) -> Result<()> {
 
 /// `access(2)`: bits of `R_OK` and the like.
 fn access(ctx: Ctx<'_>, path: Text, want: u16) -> Result<()> {
-    let stat = or_fail(&ctx, meta::stat(Path::new(&path.0), true))?;
+    let stat = or_fail(&ctx, named(&path).and_then(|path| meta::stat(path, true)))?;
     if meta::may(&stat, want & 7) { Ok(()) } else { Err(super::throw(&ctx, "EACCES")) }
 }
 
 fn realpath(ctx: Ctx<'_>, path: Text) -> Result<String> {
-    let real = or_fail(&ctx, fs::canonicalize(Path::new(&path.0)))?;
+    let real = or_fail(&ctx, named(&path).and_then(fs::canonicalize))?;
     Ok(real.to_string_lossy().into_owned())
 }
 
 fn copy(ctx: Ctx<'_>, from: Text, to: Text, exclusive: bool) -> Result<()> {
-    let (from, to) = (Path::new(&from.0), Path::new(&to.0));
+    let (from, to) = (or_fail(&ctx, named(&from))?, or_fail(&ctx, named(&to))?);
     let mut source = or_fail(&ctx, File::open(from))?;
     let stat = or_fail(&ctx, meta::of_file(&source))?;
     let mut options = OpenOptions::new();
