@@ -7,6 +7,8 @@ use std::io::{self, Write};
 use box_applet::opts::{Opt, Parsed, Spec};
 use box_applet::{Ctx, Ended, Exit, Output};
 use box_text::printf::{self, LongDouble};
+use num_bigint::{BigInt, Sign};
+use num_traits::ToPrimitive;
 
 use crate::common::{input, quote};
 use digits::Digits;
@@ -40,7 +42,7 @@ struct Number {
     text: Vec<u8>,
     value: f64,
     /// Value times ten to the `places`, where that is exact.
-    exact: Option<i128>,
+    exact: Option<BigInt>,
     places: usize,
     /// Whether it is a fixed-point decimal (no exponent, no hexadecimal).
     fixed: bool,
@@ -88,12 +90,16 @@ fn number(text: &[u8]) -> Option<Number> {
     let zeros = usize::try_from(exponent - fraction.len() as i64).unwrap_or(0);
     let exact = std::str::from_utf8(&all)
         .ok()
-        .and_then(|d| if d.is_empty() { Some(0) } else { d.parse::<i128>().ok() })
-        .and_then(|n| n.checked_mul(10i128.checked_pow(u32::try_from(zeros).ok()?)?))
+        .and_then(|d| if d.is_empty() { Some(BigInt::ZERO) } else { d.parse::<BigInt>().ok() })
+        .map(|n| n * power_of_ten(zeros))
         .map(|n| if negative { -n } else { n });
     let whole_len = (whole.len() as i64 + exponent).max(1) as usize;
     let width = whole_len + usize::from(negative || body.starts_with(b"-"));
     Some(Number { text: trimmed.to_vec(), value, exact, places, fixed: true, width })
+}
+
+fn power_of_ten(exponent: usize) -> BigInt {
+    BigInt::from(10).pow(u32::try_from(exponent).unwrap_or(u32::MAX))
 }
 
 /// What is counted, and how the numbers are shown.
@@ -110,7 +116,10 @@ pub(crate) fn run(ctx: &mut Ctx<'_>, args: &[Vec<u8>]) -> Ended {
     let plan = plan(ctx, args)?;
     let printed = match plan.integers() {
         Some(integers) => integers.print(&plan, &mut ctx.stdout),
-        None => floats(&plan, &mut ctx.stdout),
+        None => match plan.large() {
+            Some(large) => large.print(&plan, &mut ctx.stdout),
+            None => floats(&plan, &mut ctx.stdout),
+        },
     };
     Ok(if printed.is_ok() { Exit::SUCCESS } else { Exit::FAILURE })
 }
@@ -197,7 +206,7 @@ impl Plan {
         let Plan { first, step, last, .. } = self;
         let scale = |n: &Number, to: usize| -> Option<i128> {
             let by = 10i128.checked_pow(u32::try_from(to.checked_sub(n.places)?).ok()?)?;
-            n.exact?.checked_mul(by)
+            n.exact.as_ref()?.to_i128()?.checked_mul(by)
         };
         let endless = last.value.is_infinite();
         let deep = places.max(if endless { 0 } else { last.places });
@@ -219,6 +228,83 @@ impl Plan {
                 false => 0,
             },
         })
+    }
+}
+
+/// The same for numbers beyond 128 bits.
+struct Large {
+    first: BigInt,
+    step: BigInt,
+    /// Nothing if there is no end.
+    last: Option<BigInt>,
+    unit: BigInt,
+    places: usize,
+    width: usize,
+}
+
+impl Plan {
+    /// Decimal fixed-point numbers of any size; `None` if they are others.
+    fn large(&self) -> Option<Large> {
+        let Show::Fixed(places) = self.show else { return None };
+        let Plan { first, step, last, .. } = self;
+        // An infinite end in the direction of the steps is never reached.
+        let endless = last.value.is_infinite() && (last.value > 0.0) == (step.value > 0.0);
+        let deep = places.max(if endless { 0 } else { last.places });
+        let scale =
+            |n: &Number| Some(n.exact.as_ref()? * power_of_ten(deep.checked_sub(n.places)?));
+        let width = first.width.max(if endless { 0 } else { last.width });
+        let width = width + if places > 0 { places + 1 } else { 0 };
+        Some(Large {
+            first: scale(first)?,
+            step: scale(step)?,
+            last: if endless { None } else { Some(scale(last)?) },
+            unit: power_of_ten(deep - places),
+            places,
+            width: if self.equal_width { width } else { 0 },
+        })
+    }
+}
+
+impl Large {
+    fn print(&self, plan: &Plan, to: &mut Output) -> io::Result<()> {
+        let is_up = self.step.sign() == Sign::Plus;
+        let past = |x: &BigInt| {
+            self.last.as_ref().is_some_and(|last| if is_up { x > last } else { x < last })
+        };
+        let mut x = self.first.clone();
+        let mut out = Vec::new();
+        let mut separator: &[u8] = b"";
+        while !past(&x) {
+            out.extend_from_slice(separator);
+            separator = &plan.separator;
+            push_large(&mut out, &(&x / &self.unit), self.places, self.width);
+            if out.len() >= 60 * 1024 {
+                to.write_all(&out)?;
+                out.clear();
+            }
+            x += &self.step;
+        }
+        if x != self.first {
+            out.push(b'\n');
+        }
+        to.write_all(&out)
+    }
+}
+
+/// As [`push_fixed`] for a number of any size.
+fn push_large(out: &mut Vec<u8>, value: &BigInt, places: usize, width: usize) {
+    let is_negative = value.sign() == Sign::Minus;
+    let digits = format!("{:0>least$}", value.magnitude().to_string(), least = places + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - places);
+    let body = digits.len() + usize::from(places > 0) + usize::from(is_negative);
+    if is_negative {
+        out.push(b'-');
+    }
+    out.resize(out.len() + width.saturating_sub(body), b'0');
+    out.extend_from_slice(whole.as_bytes());
+    if places > 0 {
+        out.push(b'.');
+        out.extend_from_slice(fraction.as_bytes());
     }
 }
 
@@ -386,9 +472,9 @@ fn floats(plan: &Plan, to: &mut Output) -> io::Result<()> {
     let scaled = exact_values(first, step, last);
     let value = |i: u64| match &scaled {
         Some((first, step, last, unit)) => {
-            let x = step.checked_mul(i128::from(i)).and_then(|by| first.checked_add(by))?;
-            let past = if *step > 0 { x > *last } else { x < *last };
-            (!past).then(|| long(x, *unit))
+            let x = first + step * i;
+            let past = if step.sign() == Sign::Plus { x > *last } else { x < *last };
+            (!past).then(|| long(&x, *unit))
         }
         None => {
             let x = first.value + i as f64 * step.value;
@@ -435,19 +521,21 @@ impl Show {
 }
 
 /// All three operands on one decimal scale.
-fn exact_values(first: &Number, step: &Number, last: &Number) -> Option<(i128, i128, i128, usize)> {
+fn exact_values(
+    first: &Number,
+    step: &Number,
+    last: &Number,
+) -> Option<(BigInt, BigInt, BigInt, usize)> {
     if !(first.fixed && step.fixed && last.fixed) {
         return None;
     }
     let places = first.places.max(step.places).max(last.places);
-    let scale = |n: &Number| {
-        n.exact?.checked_mul(10i128.checked_pow(u32::try_from(places - n.places).ok()?)?)
-    };
+    let scale = |n: &Number| Some(n.exact.as_ref()? * power_of_ten(places - n.places));
     Some((scale(first)?, scale(step)?, scale(last)?, places))
 }
 
-fn long(value: i128, places: usize) -> LongDouble {
+fn long(value: &BigInt, places: usize) -> LongDouble {
     let mut text = Vec::new();
-    push_fixed(&mut text, value, places, 0, false);
+    push_large(&mut text, value, places, 0);
     LongDouble::parse(&text).0
 }
