@@ -86,6 +86,50 @@ pub fn name(number: u8) -> Option<String> {
     }
 }
 
+/// What signals are called in messages, by number, as `strsignal(3)` of the GNU C library does; index 0 is `EXIT`.
+const DESCRIPTIONS: [&str; 32] = [
+    "EXIT",
+    "Hangup",
+    "Interrupt",
+    "Quit",
+    "Illegal instruction",
+    "Trace/breakpoint trap",
+    "Aborted",
+    "Bus error",
+    "Floating point exception",
+    "Killed",
+    "User defined signal 1",
+    "Segmentation fault",
+    "User defined signal 2",
+    "Broken pipe",
+    "Alarm clock",
+    "Terminated",
+    "Stack fault",
+    "Child exited",
+    "Continued",
+    "Stopped (signal)",
+    "Stopped",
+    "Stopped (tty input)",
+    "Stopped (tty output)",
+    "Urgent I/O condition",
+    "CPU time limit exceeded",
+    "File size limit exceeded",
+    "Virtual timer expired",
+    "Profiling timer expired",
+    "Window changed",
+    "I/O possible",
+    "Power failure",
+    "Bad system call",
+];
+
+/// Returns a signal's description, as `Terminated` (`strsignal(3)`).
+pub fn describe(number: u8) -> String {
+    DESCRIPTIONS.get(usize::from(number)).map_or_else(
+        || format!("Real-time signal {}", number.saturating_sub(34)),
+        |d| d.to_string(),
+    )
+}
+
 /// The set of one signal, as masks of signals have it: bit N for signal N.
 pub fn bit(number: u8) -> u64 {
     1 << (number & 63)

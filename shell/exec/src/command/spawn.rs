@@ -191,17 +191,12 @@ impl Shell<'_> {
         }
     }
 
-    /// What bash says about a child that a signal ended; SIGINT and SIGPIPE pass in silence.
+    /// Prints what bash prints of a child that a signal ended; SIGINT and SIGPIPE pass in silence.
     fn report_signal(&mut self, pid: Pid, signal: u8) {
-        let text = match signal {
-            box_sys::signal::INT | box_sys::signal::PIPE => return,
-            box_sys::signal::TERM => "Terminated",
-            box_sys::signal::KILL => "Killed",
-            box_sys::signal::HUP => "Hangup",
-            11 => "Segmentation fault",
-            6 => "Aborted",
-            _ => return,
-        };
+        if [box_sys::signal::INT, box_sys::signal::PIPE].contains(&signal) {
+            return;
+        }
+        let text = box_sys::signal::describe(signal);
         let pid = pid.to_string();
         self.error(&[pid.as_bytes(), b" ", text.as_bytes()]);
     }

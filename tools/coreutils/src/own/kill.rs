@@ -105,51 +105,12 @@ fn send(ctx: &mut Ctx<'_>, signal: u8, to: &[Vec<u8>]) -> Exit {
     exit
 }
 
-/// Signal descriptions as `strsignal(3)` gives them.
-const DESCRIPTIONS: [&str; 32] = [
-    "EXIT",
-    "Hangup",
-    "Interrupt",
-    "Quit",
-    "Illegal instruction",
-    "Trace/breakpoint trap",
-    "Aborted",
-    "Bus error",
-    "Floating point exception",
-    "Killed",
-    "User defined signal 1",
-    "Segmentation fault",
-    "User defined signal 2",
-    "Broken pipe",
-    "Alarm clock",
-    "Terminated",
-    "Stack fault",
-    "Child exited",
-    "Continued",
-    "Stopped (signal)",
-    "Stopped",
-    "Stopped (tty input)",
-    "Stopped (tty output)",
-    "Urgent I/O condition",
-    "CPU time limit exceeded",
-    "File size limit exceeded",
-    "Virtual timer expired",
-    "Profiling timer expired",
-    "Window changed",
-    "I/O possible",
-    "Power failure",
-    "Bad system call",
-];
-
 fn list_signals(ctx: &mut Ctx<'_>, operands: &[Vec<u8>], table: bool) -> Exit {
     let mut out = String::new();
     let mut exit = Exit::SUCCESS;
     let row = |n: u8| {
         let name = signal::name(n).unwrap_or_default();
-        let text = DESCRIPTIONS.get(usize::from(n)).map_or_else(
-            || format!("Real-time signal {}", n.saturating_sub(34)),
-            |d| (*d).to_string(),
-        );
+        let text = signal::describe(n);
         format!("{n:2} {name:<8} {text}\n")
     };
     if operands.is_empty() {
